@@ -13,7 +13,7 @@ space := $(subst ,, )
 PYTHON  = .venv/bin/python3
 SOURCES = $(shell git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 
-.PHONY: all deps build tsan asan aarch64 debug demo quick check bench format install clean
+.PHONY: all deps build tsan asan aarch64 debug demo quick check bench format install wheel portable clean
 all: build
 
 # What the tests need, which is everything.
@@ -71,6 +71,7 @@ check:
 	python3 tools/check_layers.py
 	python3 tools/check_sizes.py
 	$(MAKE) --no-print-directory deps
+	$(MAKE) --no-print-directory portable
 	$(MAKE) --no-print-directory build
 	$(MAKE) --no-print-directory aarch64
 	$(MAKE) --no-print-directory tsan
@@ -91,6 +92,18 @@ install:
 	  cmake --preset release -DMARLINE_TESTS=OFF -DMARLINE_BENCH=OFF -DMARLINE_APPS=OFF
 	cmake --build --preset release -j $(JOBS) --target installed
 	cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
+
+# The wheel, the tarball and their checksums, into dist/. Its libraries are those that `check` tests.
+wheel:
+	tools/install_deps.sh wheel
+	$(MAKE) --no-print-directory portable
+	cmake --build --preset release -j $(JOBS) --target installed
+	$(PYTHON) packaging/wheel/pack.py $(BUILD) dist
+
+# Libraries for glibc 2.28, with hwloc inside.
+portable:
+	tools/portable_deps.sh
+	cmake --preset release -DMARLINE_PORTABLE=ON
 
 clean:
 	rm -rf build

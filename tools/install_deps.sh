@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# install_deps.sh build|demo|test    (test: the default)
+# install_deps.sh build|demo|wheel|test    (test: the default)
 # Installs what building, demonstrating or testing Marline needs: Debian packages by apt-get, if run as root, and the
 # rest into the source tree. Idempotent: with everything there it looks, and ends. Run from anywhere.
 #   build  the libraries and the command: compilers, CMake, Ninja, hwloc, Python. It asks for these, not for packages:
 #          those of a site's modules, of conda or of the user's own serve as well.
 #   demo   also an MPI, a BLAS, GCC 12 and Clang 19; NumPy and Matplotlib in .venv.
+#   wheel  as build, and in .venv the Python packages that write a wheel.
 #   test   also all compilers, both MPIs, test tools; Python packages in .venv; AArch64 libraries for the cross build,
 #          CUDA's assembler for GPU programs in .deps.
 set -eu
@@ -13,9 +14,9 @@ cd "$(dirname "$0")/.."
 
 kind=${1:-test}
 case "$kind" in
-  build | demo | test) ;;
+  build | demo | wheel | test) ;;
   *)
-    echo "install_deps: $kind: expected build, demo or test" >&2
+    echo "install_deps: $kind: expected build, demo, wheel or test" >&2
     exit 2
     ;;
 esac
@@ -33,6 +34,7 @@ gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
 aarch64_libraries="libhwloc15 libhwloc-dev libudev1 libgtest-dev"
 cuda_packages="nvidia-cuda-nvcc-cu12==12.9.* nvidia-nvjitlink-cu12==12.9.*"   # CUDA 13's code is refused by LLVM 19
 python_demo="numpy==2.* matplotlib==3.* rich==14.*"
+python_wheel="wheel==0.* pyelftools==0.*"
 python_tests="pytest==8.* perfetto==0.* PyYAML==6.* hypothesis==6.* vermin==1.*"
 
 # at_least VERSION COMMAND...: whether a number of the first line that COMMAND prints is VERSION (major.minor) or later.
@@ -119,8 +121,11 @@ if [ "$kind" = build ]; then exit 0; fi
 
 stamp=.venv/marline-packages
 there=" $(cat "$stamp" 2>/dev/null || true) "
-python_packages=$python_demo
-if [ "$kind" = test ]; then python_packages="$python_demo $python_tests"; fi
+case "$kind" in
+  demo) python_packages=$python_demo ;;
+  wheel) python_packages=$python_wheel ;;
+  test) python_packages="$python_demo $python_wheel $python_tests" ;;
+esac
 absent=""
 for package in $python_packages; do
   case "$there" in
@@ -135,7 +140,7 @@ if [ -n "$absent" ]; then
   .venv/bin/pip install --quiet --disable-pip-version-check $absent
   printf '%s\n' "$(echo $there$absent)" > "$stamp"
 fi
-if [ "$kind" = demo ]; then exit 0; fi
+if [ "$kind" != test ]; then exit 0; fi
 
 stamp=.deps/aarch64/marline-packages
 if [ "$(cat "$stamp" 2>/dev/null)" != "$aarch64_libraries" ]; then

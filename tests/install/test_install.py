@@ -90,12 +90,14 @@ def test_version(prefix):
 
 
 def test_missing_hwloc_is_one_line(prefix, probe, tmp_path):
-    """The library asks for a libhwloc that no system has."""
+    """In place of the library, one that asks for a libhwloc that no system has."""
     copy = tmp_path / "marline"
     shutil.copytree(prefix, copy, symlinks=True)
-    library = copy / "lib" / f"libmarline.so.{version()}"
-    name = re.search(rb"libhwloc\.so\.(\d\d)\0", library.read_bytes())[0]
-    library.write_bytes(library.read_bytes().replace(name, name.replace(name[-3:-1], b"99")))
+    library = (copy / "lib" / "libmarline.so").resolve()
+    (tmp_path / "empty.c").write_text("typedef int empty;")
+    link = ["gcc-12", "-shared", tmp_path / "empty.c", "-Wl,--no-as-needed"]
+    checked([*link, "-Wl,-soname,libhwloc.so.99", "-o", tmp_path / "libhwloc.so"])
+    checked([*link, tmp_path / "libhwloc.so", "-Wl,-soname,libmarline.so.0", "-o", library])
     line = "libhwloc.so.99, which Marline needs, is not found by the loader; install hwloc"
     command = copy / "bin" / "marline"
     for words in (["--version"], ["run", probe]):
@@ -203,7 +205,7 @@ def is_elf(path: Path) -> bool:
 
 def test_libraries_are_stripped(prefix):
     libraries = [path for path in prefix.rglob("*") if is_elf(path)]
-    assert prefix / "lib" / f"libmarline.so.{version()}" in libraries
+    assert (prefix / "lib" / "libmarline.so").resolve() in libraries
     assert [path for path in libraries if ".debug_info" in checked(["readelf", "-SW", path])] == []
     assert sum(path.stat().st_size for path in prefix.rglob("*") if not path.is_symlink()) < 12 << 20
 

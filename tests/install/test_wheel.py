@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel that packaging/wheel/pack.py makes of the build, installed by pip into an environment: it is as small and
+as portable as it says, and what it installs does what `make install` does. With MARLINE_EXHAUSTIVE=1 also in clean
+roots of Debian 12 and 13 without compilers, by a user without rights. MARLINE_BUILD names the build tree, which must be
+one with MARLINE_PORTABLE=ON (`make check` makes one, and so does `make wheel`)."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PROGRAMS = HERE.parent / "e2e" / "programs"
+BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release")).resolve()
+DROPPED = ("OMP_", "MARLINE_", "LD_PRELOAD", "LD_LIBRARY_PATH", "PKG_CONFIG", "CMAKE_PREFIX", "PYTHON")
+SECONDS = 300
+MOST_BYTES = 8 << 20
+ROOTS = {"bookworm": ("openmpi", "mpich"), "trixie": ("openmpi", "mpich")}
+ONE_TARGET_REGION = """
+#include <omp.h>
+#include <stdio.h>
+int main(void) {
+  int inside = 0;
+#pragma omp target map(tofrom: inside)
+  inside = 7;
+  printf("%d devices, %d\\n", omp_get_num_devices(), inside);
+}
+"""
+
+pytestmark = pytest.mark.skipif("MARLINE_PORTABLE:BOOL=ON" not in (BUILD / "CMakeCache.txt").read_text(),
+                                reason="the build is not one with MARLINE_PORTABLE=ON")  # fmt: skip
+
+
+def checked(words: list[str | Path], **changes: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(DROPPED)} | changes
+    result = subprocess.run([str(word) for word in words], env=environment, stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    checked([sys.executable, ROOT / "packaging" / "wheel" / "pack.py", BUILD, folder])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(dist) -> Path:
+    (path,) = dist.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def prefix(wheel, tmp_path_factory) -> Path:
+    """An environment with the wheel, and the packages of this test's Python in place of those that pip would fetch."""
+    environment = tmp_path_factory.mktemp("environment") / "venv"
+    checked([sys.executable, "-m", "venv", "--without-pip", environment])
+    checked([sys.executable, "-m", "pip", "--python", environment / "bin" / "python3", "install", "--quiet",
+             "--no-index", "--no-deps", wheel])  # fmt: skip
+    (packages,) = environment.glob("lib/python*/site-packages")
+    (packages / "neighbours.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return environment
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory) -> Path:
+    if shutil.which("clang-19") is None or not Path("/usr/lib/llvm-19/lib/libomptarget.so").exists():
+        pytest.skip("clang-19 with libomptarget is not installed")
+    folder = tmp_path_factory.mktemp("target")
+    (folder / "target.c").write_text(ONE_TARGET_REGION)
+    checked(["clang-19", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu", "-L/usr/lib/llvm-19/lib",
+             folder / "target.c", "-o", folder / "target"])  # fmt: skip
+    return folder / "target"
+
+
+def compiled_for(mpi: str, folder: Path) -> Path:
+    if shutil.which(f"mpicc.{mpi}") is None:
+        pytest.skip(f"{mpi} is not installed")
+    program = folder / f"ranks-{mpi}"
+    checked([f"mpicc.{mpi}", "-fopenmp", PROGRAMS / "ranks.c", "-o", program])
+    return program
+
+
+def test_is_small_and_says_where_it_runs(wheel):
+    assert wheel.stat().st_size <= MOST_BYTES
+    assert re.fullmatch(r"marline-[\d.]+-py3-none-manylinux_2_28_(x86_64|aarch64)\.whl", wheel.name)
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        metadata = archive.read(next(name for name in names if name.endswith("/METADATA"))).decode()
+    assert [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and ";" not in line] == [
+        "Requires-Dist: numpy", "Requires-Dist: rich"]  # fmt: skip
+    assert any(name.endswith("licenses/COPYING.hwloc") for name in names)
+
+
+def test_pack_refuses_a_library_that_needs_another_one(tmp_path):
+    """The check is no decoration: a library that needs MPI or a newer glibc is refused."""
+    sys.path.insert(0, str(ROOT / "packaging" / "wheel"))
+    import pack
+
+    library = tmp_path / "libneeds.so"
+    (tmp_path / "needs.c").write_text("int n(void) { return 0; }")
+    checked(["gcc-12", "-shared", "-fPIC", tmp_path / "needs.c", "-Wl,--no-as-needed", "-lhwloc", "-o", library])
+    assert any("needs libhwloc" in fault for fault in pack.faults_of(library))
+    (tmp_path / "link.so").symlink_to(library)
+    assert pack.faults_of(tmp_path / "link.so") == [f"{tmp_path / 'link.so'} is a symbolic link"]
+
+
+def test_tarball_is_the_same_tree(dist, prefix, tmp_path):
+    (path,) = dist.glob("*.tar.xz")
+    sums = dict(reversed(line.split()) for line in (dist / "SHA256SUMS").read_text().splitlines())
+    assert sums[path.name] == hashlib.sha256(path.read_bytes()).hexdigest()
+    with tarfile.open(path) as tar:
+        tar.extractall(tmp_path)  # noqa: S202  (our own)
+    (tree,) = tmp_path.iterdir()
+    assert not any(file.is_symlink() for file in tree.rglob("*"))
+    for file in tree.rglob("*.so*"):
+        assert (prefix / file.relative_to(tree)).read_bytes() == file.read_bytes()
+    output = checked([tree / "bin" / "marline", "run", "-t", "2", "--", built_probe(tmp_path)])
+    assert f"library={tree}/lib/libmarline.so threads=2" in output
+
+
+def built_probe(folder: Path) -> Path:
+    checked(["gcc-12", "-fopenmp", PROGRAMS / "probe.c", "-o", folder / "probe"])
+    return folder / "probe"
+
+
+def test_command_runs_a_program(prefix, tmp_path):
+    output = checked([prefix / "bin" / "marline", "run", "-t", "2", "--", built_probe(tmp_path)])
+    assert f"library={prefix}/lib/libmarline.so threads=2" in output
+
+
+def test_library_path_serves_a_program(prefix, tmp_path):
+    probe = built_probe(tmp_path)
+    output = checked([probe], LD_LIBRARY_PATH=str(prefix / "lib" / "marline" / "compat"), OMP_NUM_THREADS="3")
+    assert Path(re.search(r"library=(\S+) threads=3", output)[1]).resolve() == prefix / "lib" / "libmarline.so"
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_ranks_and_their_report(prefix, tmp_path, mpi):
+    command, program = prefix / "bin" / "marline", compiled_for(mpi, tmp_path)
+    assert "rank" in checked([command, "run", "-n", "2", "-t", "1", "--", program])
+    report = checked([command, "trace", "-o", tmp_path / "ranks.trace", "-n", "2", "-t", "1", "--", program])
+    assert "2 ranks x 1 thread" in report
+
+
+@pytest.mark.parametrize("devices", ["process:2", "cluster:2"])
+def test_devices(prefix, target, devices):
+    output = checked([prefix / "bin" / "marline", "run", f"--devices={devices}", "--", target])
+    assert re.search(r"^[23] devices, 7$", output, re.MULTILINE)
+
+
+def test_devices_are_listed(prefix):
+    assert "host-0" in checked([prefix / "bin" / "marline", "devices", "--devices", "host:1"])
+
+
+def test_cmake_and_the_linker_find_it(prefix, tmp_path):
+    """In particular the file that the linker takes, and the name by which the loader finds it again."""
+    checked(["cmake", "-S", HERE / "consumer", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}", "-G", "Ninja"])
+    checked(["cmake", "--build", tmp_path])
+    assert "1" in checked([tmp_path / "consumer"]).split()
+    flags = checked(["pkg-config", "--cflags", "--libs", "marline"],
+                    PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig")).split()  # fmt: skip
+    checked(["gcc-12", HERE / "consumer" / "consumer.c", "-o", tmp_path / "linked", *flags])
+    assert "libmarline.so.0" in checked(["readelf", "-d", tmp_path / "linked"])
+    assert "1" in checked([tmp_path / "linked"], LD_LIBRARY_PATH=str(prefix / "lib")).split()
+
+
+def test_uninstalled_without_a_rest(prefix):
+    """The last test with this environment."""
+    checked([sys.executable, "-m", "pip", "--python", prefix / "bin" / "python3", "uninstall", "--quiet", "--yes",
+             "marline"])  # fmt: skip
+    assert [str(path) for path in prefix.rglob("*marline*") if path.is_file() and path.suffix != ".pyc"] == []
+
+
+@pytest.mark.parametrize(("suite", "mpi"), [(suite, mpi) for suite, mpis in ROOTS.items() for mpi in mpis])
+def test_in_a_clean_root(wheel, target, tmp_path, suite, mpi):
+    """A user without rights and compilers: pip, and then the commands of the README."""
+    if os.environ.get("MARLINE_EXHAUSTIVE", "") in ("", "0"):
+        pytest.skip("takes minutes: MARLINE_EXHAUSTIVE=1 runs it")
+    if shutil.which("mmdebstrap") is None or os.getuid() != 0:
+        pytest.skip("needs root and mmdebstrap")
+    root = tmp_path / "root"
+    packages = {"openmpi": "openmpi-bin", "mpich": "mpich"}[mpi]
+    checked(["mmdebstrap", "--quiet", "--variant=apt", f"--include=python3-venv,ca-certificates,{packages}",
+             "--customize-hook=chroot $1 useradd -m user", suite, root])  # fmt: skip
+    home = root / "home" / "user"
+    for file in (wheel, target, compiled_for(mpi, tmp_path), HERE / "in_root.sh"):
+        shutil.copy(file, home)
+    shutil.copy("/etc/resolv.conf", root / "etc")
+    within = 'cd "$1"; for at in proc sys dev; do mount --rbind /$at ./$at; done; exec chroot . su - user ./in_root.sh'
+    output = checked(["unshare", "--mount", "sh", "-c", within, "sh", root])
+    assert "2 ranks x 1 thread" in output
+    assert len(re.findall("[23] devices, 7", output)) == 2
