@@ -28,7 +28,7 @@ foreach(pair gcc12:MARLINE_GCC12 clang14:MARLINE_CLANG14 clang16:MARLINE_CLANG16
   list(GET pair 1 var)
   if(${var})
     list(APPEND MARLINE_COMPILERS ${name})
-  else()
+  elseif(MARLINE_TESTS OR MARLINE_APPS OR MARLINE_BENCH)
     message(STATUS "compiler ${name} not found: its programs are not built")
   endif()
 endforeach()
