@@ -110,7 +110,7 @@ def describe_mpi(layout: Layout, missing: list[str]) -> list[str]:
             if not any(programs.values()):  # who has one MPI need not have the other
                 missing.append(f"{mpi}: apt-get install {launch.PACKAGES[mpi]} {launch.HEADERS[mpi]}")
             continue
-        lines.append(f"{mpi:<8} {launch.version_of(program, mpi)} ({program})")
+        lines.append(f"{mpi:<8} {launch.version_of(program, mpi) or 'unknown version'} ({program})")
         if layout.mpi(mpi).is_file():
             lines.append(f"         served by {layout.mpi(mpi).relative_to(layout.prefix)}")
         else:

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from marline.errors import Refusal
@@ -98,19 +99,28 @@ def launcher(mpi: str, environment: Mapping[str, str]) -> Path:
 
 
 def find_launcher(mpi: str, environment: Mapping[str, str]) -> Path | None:
-    candidates = (shutil.which(name, path=environment.get("PATH")) for name in LAUNCHERS[mpi])
-    return next((Path(path) for path in candidates if path and version_of(path, mpi)), None)
+    """The first in PATH that says that it is one of this MPI, else the first that does not say that it is another's (a
+    site's own script, say)."""
+    paths = [path for path in (shutil.which(name, path=environment.get("PATH")) for name in LAUNCHERS[mpi]) if path]
+    own = [path for path in paths if version_of(path, mpi)]
+    unknown = (path for path in paths if not any(version_of(path, one) for one in LAUNCHERS))
+    return next(map(Path, own or unknown), None)
 
 
 def version_of(path: str | Path, mpi: str) -> str | None:
     """The version of the launcher, if it is one of this MPI."""
+    match = re.search(VERSION_TEXTS[mpi], _text_of_version(str(path)))
+    return next(text for text in match.groups() if text) if match else None
+
+
+@lru_cache(maxsize=None)
+def _text_of_version(path: str) -> str:
     try:
-        answer = subprocess.run([str(path), "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        answer = subprocess.run([path, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, timeout=VERSION_SECONDS, check=False)  # fmt: skip
     except (OSError, subprocess.SubprocessError):  # not one that can be asked
-        return None
-    match = re.search(VERSION_TEXTS[mpi], answer.stdout.decode(errors="replace"))
-    return next(text for text in match.groups() if text) if match else None
+        return ""
+    return answer.stdout.decode(errors="replace")
 
 
 def unbound(mpi: str, ranks: int, environment: Mapping[str, str]) -> list[str]:

@@ -90,6 +90,19 @@ def test_the_first_mpirun_in_path_starts_the_ranks(mpi, marline, compiled, tmp_p
     assert result.stdout.splitlines() == ["taken=1", "rank=0 size=1 threads=1"], result.stderr
 
 
+def test_an_mpirun_that_says_nothing_is_taken_if_no_other_is_there(build, tmp_path, monkeypatch):
+    """A site's script, say, which hands --version on to what does not know it."""
+    monkeypatch.syspath_prepend(str(build / "lib" / "marline" / "python"))
+    from marline.launch import launcher
+
+    _, text, _ = VERSIONS[0]
+    silent = launcher_in(tmp_path / "silent", "mpirun", "usage: mpirun FILE")
+    own = launcher_in(tmp_path / "own", "mpiexec", text)
+    assert launcher.find_launcher("openmpi", {"PATH": str(silent.parent)}) == silent
+    assert launcher.find_launcher("openmpi", {"PATH": f"{silent.parent}:{own.parent}"}) == own
+    assert launcher.find_launcher("mpich", {"PATH": str(own.parent)}) is None
+
+
 def test_an_mpirun_of_the_other_mpi_is_passed_over(mpi, marline, compiled, tmp_path):
     program = compiled(f"mpicc.{mpi}", "ranks.c", "-fopenmp")
     version = next(text for of, text, _ in VERSIONS if of != mpi)
