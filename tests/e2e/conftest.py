@@ -50,8 +50,8 @@ def emulated_gpus(build: Path, count: int, **changes: str) -> dict[str, str]:
 # one on that its name decides: each test runs, and each file meets all compilers and MPIs.
 EXHAUSTIVE = os.environ.get("MARLINE_EXHAUSTIVE", "") not in ("", "0")
 LONG = {"test_nodes_each", "test_nodes_parts", "test_nodes", "test_lulesh", "test_cholesky", "test_hpccg", "test_ps",
-        "test_nbody", "test_cluster", "test_gdb", "test_check", "test_halo", "test_archer", "test_nodes_ends",
-        "test_nodes_copies", "test_run_mpi", "test_slurm", "test_minimod", "test_report"}  # fmt: skip
+        "test_nbody", "test_advice", "test_cluster", "test_gdb", "test_check", "test_halo", "test_archer",
+        "test_nodes_ends", "test_nodes_copies", "test_run_mpi", "test_slurm", "test_minimod", "test_report"}  # fmt: skip
 EVERY = 3
 
 
