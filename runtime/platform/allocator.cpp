@@ -256,8 +256,8 @@ void* block_of_own_pages(const Allocator& allocator, const Request& request) {
     static Atomic<bool> said{false};  // set by any thread
     if (!said.exchange(true, relaxed)) {
       warn(
-          "the system does not put memory to the nodes of its space (%s): it goes anywhere; a container needs leave "
-          "for the system call mbind",
+          "the system does not place memory on the nodes of its space (%s), it may be on any node: allow the system "
+          "call mbind in the container",
           strerror(errno));
     }
   }

@@ -56,7 +56,7 @@ def report(result: findings.Findings, program: str) -> int:
     if not result.processes:
         say(f"check: nothing was checked: {program} never came to OpenMP")
         return 0
-    unfinished = f"; {result.incomplete} did not come to an orderly end" if result.incomplete else ""
+    unfinished = f"; {result.incomplete} did not end in order" if result.incomplete else ""
     count = {0: "no task was", 1: "1 place where a task was"}.get(len(held), f"{len(held)} places where tasks were")
     frames = {0: "", 1: ", 1 target region whose frame was left"}.get(
         len(left), f", {len(left)} target regions whose frames were left"

@@ -57,7 +57,7 @@ def main(arguments: list[str], prefix: Path) -> int:
     try:
         records = measure(study, points, layout, folder, options.fresh)
     except KeyboardInterrupt:
-        say(f"stopped; what was measured is in {folder}; the same command goes on from there")
+        say(f"stopped; what was measured is in {folder}; the same command continues from there")
         return STOPPED
     return report(study, points, records, folder)
 

@@ -24,7 +24,7 @@ TaskloopPlan even(uint64_t iterations, uint64_t tasks) {
 
 ChunkDepend take_chunk_depend(Worker* worker) {
   if (worker->next_task != nullptr && next_dependences(worker) != 0) {
-    fatal("marline_task_depend stands before a taskloop: say with marline_taskloop_depend which task depends on what");
+    fatal("marline_task_depend was called before a taskloop: use marline_taskloop_depend");
   }
   ChunkDepend depend = worker->pushed.chunk_depend;
   worker->pushed.chunk_depend = {};

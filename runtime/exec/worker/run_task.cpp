@@ -186,7 +186,7 @@ void refuse_before_ready(const Task* task, const char* routine) {
   if (!task->has(task_flag::kGraph) || task->predecessors.load(acquire) == 0) [[likely]] {
     return;
   }
-  fatal("%s: a target task was ended before what stands before it; call it after `ready`", routine);
+  fatal("%s: a target task was ended before its predecessors had completed; call it after `ready`", routine);
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ def test_a_hang_is_explained_when_it_is_ended(build, tasks):
         _, errors = process.communicate(timeout=SECONDS)
     assert process.returncode == -signal.SIGINT
     assert places(errors) == 1
-    assert "1 did not come to an orderly end" in errors
+    assert "1 did not end in order" in errors
 
 
 def test_without_openmp(marline):

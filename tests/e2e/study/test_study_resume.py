@@ -44,7 +44,7 @@ def test_interrupt_ends_the_program_and_says_how_to_go_on(tmp_path):
                                text=True, cwd=tmp_path)  # fmt: skip
     (tmp_path / "study").write_text(str(running.pid))
     _, errors = running.communicate(timeout=SECONDS)
-    assert running.returncode == 130 and "the same command goes on from there" in errors
+    assert running.returncode == 130 and "the same command continues from there" in errors
     assert 2 <= len(lines(path)) < 10 and all(run["status"] == "ok" for run in lines(path))
 
 

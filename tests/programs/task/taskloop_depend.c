@@ -165,6 +165,6 @@ int main(int argc, char** argv) {
   }
   expect_fatal("null", "marline_taskloop_depend: no function");
   expect_fatal("no_loop", "then did not reach a taskloop");
-  expect_fatal("task_depend", "marline_task_depend stands before a taskloop");
+  expect_fatal("task_depend", "marline_task_depend was called before a taskloop");
   return 0;
 }

@@ -69,7 +69,7 @@ void prefer_domain(void* at, uint64_t bytes, int domain) {
   if (domain < 0 || domain >= kMostDomains) return;
   domains[domain / kWordBits] = 1UL << (domain % kWordBits);
   if (syscall(SYS_mbind, at, bytes, kPreferred, domains, kMostDomains, 0) == 0) return;
-  warn("a device's memory cannot be put on NUMA domain %d (%s): it goes where it is used first", domain,
+  warn("a device's memory cannot be placed on NUMA domain %d (%s): it is placed where it is used first", domain,
        strerror(errno));
 }
 

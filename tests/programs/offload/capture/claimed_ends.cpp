@@ -103,6 +103,6 @@ int main(int argc, char**) {
 #pragma omp parallel
 #pragma omp single
   argc > 1 ? end_too_early() : behind_a_suspended_end();
-  if (argc == 1) expect_fatal("early", "a target task was ended before what stands before it");
+  if (argc == 1) expect_fatal("early", "a target task was ended before its predecessors had completed");
   return 0;
 }
