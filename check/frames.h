@@ -9,7 +9,7 @@
 #ifndef MARLINE_CHECK_FRAMES_H
 #define MARLINE_CHECK_FRAMES_H
 
-#include <omp-tools.h>
+#include "../common/ompt.h"
 
 /* Called when the tool starts. */
 void frames_begin(ompt_function_lookup_t lookup);

@@ -5,7 +5,7 @@
 #ifndef MARLINE_CHECK_TASKS_H
 #define MARLINE_CHECK_TASKS_H
 
-#include <omp-tools.h>
+#include "../common/ompt.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -10,7 +10,7 @@
 #include "tasks.h"
 
 #include <marline/marline.h>
-#include <omp-tools.h>
+#include "../common/ompt.h"
 #include <stddef.h>
 
 /* kHeldAtMost: locks of one task that a report names. kAncestors: ancestors that are looked at; deeper ones are

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The callbacks that the recorder registers: each packs its arguments into a record of the calling thread. Their types
-// are defined in omp-tools.h. If a thread has no stream, or recording is off, they record nothing.
+// are defined in ompt.h. If a thread has no stream, or recording is off, they record nothing.
 #ifndef MARLINE_TRACE_OMPT_CALLBACKS_HPP
 #define MARLINE_TRACE_OMPT_CALLBACKS_HPP
 
-#include <omp-tools.h>
-
+#include "../common/ompt.h"
 #include "base/stream.hpp"
 
 namespace marline::trace {
