@@ -2,8 +2,11 @@
 """What CMake asks of a machine: for an installation a compiler, hwloc and Python. Parts whose tools are missing are
 left out."""
 
+import shutil
 import subprocess
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # Missing as on a machine with GCC, CMake and hwloc alone. OFF keeps CMake from searching.
@@ -44,6 +47,15 @@ def test_tests_without_the_benchmarks(tmp_path):
     """The tests of delayed messages need a library that lies with the benchmarks."""
     result = configure(tmp_path, "-DMARLINE_TESTS=ON", "-DMARLINE_APPS=OFF", "-DMARLINE_BENCH=OFF")
     assert result.returncode == 0, result.stderr
+
+
+def test_another_compiler_is_refused_in_one_line(tmp_path):
+    if shutil.which("clang++-19") is None:
+        pytest.skip("clang-19 is not installed")
+    result = configure(tmp_path, "-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER=clang++-19")
+    assert result.returncode != 0
+    said = [line for line in result.stderr.splitlines() if "GCC 12 or later" in line]
+    assert len(said) == 1 and "is Clang 19" in said[0] and "CXX=g++-12" in said[0]
 
 
 def test_missing_hwloc_is_one_line(tmp_path):
