@@ -19,6 +19,7 @@
 #include "base/mpi_library.h"
 #include "base/options.h"
 #include "base/report.h"
+#include "base/unserved.h"
 #include "comm/comm.h"
 #include "comm/order.h"
 #include "engine/owner.h"
@@ -115,6 +116,7 @@ static int init(int* argc, char*** argv, bool by_a_tool, int* provided) {
     warn_of_options();
     initialized_by = getpid();
     next_mpi.comm_rank(MPI_COMM_WORLD, &own_rank);
+    if (own_rank == 0) unserved_report();
     on_exit(warn_of_exit, NULL);
     comm_start();
     poller_start(*provided);

@@ -37,6 +37,9 @@ HEADERS = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}
 # Slurm starts ranks of either, and of Slurm without it. offload/wire/mpi/mpi_loader.cpp and trace/base/recorder.cpp
 # have them, too.
 RANK_OF = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
+# The libraries of the standard ABI of MPI 5.0 are MPICH's and Intel's, which MPICH's launcher starts.
+for table in (LAUNCHERS, PACKAGES, RANK_OF):
+    table["standard"] = table["mpich"]
 RANK_IN_STEP = ("PMIX_RANK", "SLURM_PROCID")
 # Which MPI is served in a program that loads MPI itself. PMIx without Open MPI's variable is Slurm's: it seldom starts
 # MPICH so. If this is wrong, libmarline-mpi says so when the program initialises MPI.
@@ -140,7 +143,7 @@ def command(mpi: str, ranks: int, threads: int | None, environment: Mapping[str,
     cores = core_count()
     share = threads or max(1, cores // ranks)
     fits = ranks * share <= cores
-    if mpi == "mpich":
+    if mpi != "openmpi":
         return words + (["-bind-to", f"core:{share}"] if local and fits else [])
     if local:
         # Open MPI's own default binds each of one or two ranks to a single core, whatever its number of threads.

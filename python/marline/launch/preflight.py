@@ -24,8 +24,9 @@ RUNTIME_NAME = re.compile(r"lib(gomp|omp|iomp5|marline)\b")
 # Texts of the environment variables that libgomp and libomp read: they survive `strip`, and both of a pair occur only
 # where the runtime itself is inside.
 STATIC_RUNTIME_TEXTS = ((b"GOMP_SPINCOUNT", b"OMP_WAIT_POLICY"), (b"KMP_BLOCKTIME", b"KMP_LIBRARY"))
-# The SONAMEs that an MPI program names (MPICH's is also libmpi.so.12 where it was configured for the MPICH ABI).
-MPI_SONAMES = {"libmpi.so.40": "openmpi", "libmpich.so.12": "mpich", "libmpi.so.12": "mpich"}
+# The SONAMEs that an MPI program names, by the ABIs of pmpi/abi. (Debian gives MPICH's library another name.)
+MPI_SONAMES = {"libmpi.so.40": "openmpi", "libmpi.so.12": "mpich", "libmpich.so.12": "mpich",
+               "libmpi_abi.so.1": "standard"}  # fmt: skip
 # Any library of an MPI: those for Fortran and C++ among them.
 MPI_LIBRARY = re.compile(r"lib(mpi|mpich|mpifort|mpicxx)(fort|cxx|_\w+)?\.so\b")
 RELINK = "link it with -fopenmp against the shared runtime (no -static, libgomp.a or libomp.a)"

@@ -10,7 +10,7 @@ from marline.errors import Refusal
 from marline.launch import launcher
 
 SLURM = "# Slurm, with --mpi=pmix for Open MPI or --mpi=pmi2 for MPICH where that is not the default"
-TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
+TITLES = {"openmpi": "Open MPI", "mpich": "MPICH", "standard": "MPICH"}
 
 
 def joined(words: Sequence[str]) -> str:
@@ -29,7 +29,7 @@ def lines(words: Sequence[str], ranks: int | None, threads: int | None, mpi: str
     if ranks is None:
         return [joined(words)]
     found = []
-    for one in [mpi] if mpi else TITLES:
+    for one in [mpi] if mpi else ("openmpi", "mpich"):
         try:
             found += [f"# {TITLES[one]}", joined([*start(one, ranks, environment=os.environ), *words])]
         except Refusal:  # its launcher is not here

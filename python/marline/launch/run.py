@@ -17,7 +17,7 @@ from marline.launch import placement as placing
 from marline.launch.stopping import Stopped
 from marline.layout import Layout
 
-MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
+MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "standard": "the standard ABI of MPI"}
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -163,9 +163,8 @@ def marline_environment(options: argparse.Namespace, layout: Layout, environment
         added["MARLINE_CHECK_DIR"] = str(options.check)
         libraries.append(layout.require(layout.checker, "this installation is incomplete: install Marline again"))
     if options.mpi:
-        wrapper, package = launcher.WRAPPERS[options.mpi], launcher.HEADERS[options.mpi]
-        remedy = f"build Marline where {wrapper} is in PATH (Debian: {package})"
-        libraries.append(layout.require(layout.mpi(options.mpi), remedy))
+        libraries.append(layout.require(layout.mpi(options.mpi), "this installation is incomplete: install Marline "
+                                        "again"))  # fmt: skip
     libraries.append(layout.runtime)
     added["LD_PRELOAD"] = preloads(libraries, environment)
     if options.threads:

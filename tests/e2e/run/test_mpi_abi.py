@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import SECONDS, run
+from conftest import CROWDED, SECONDS, run
 
 ROOT = Path(__file__).resolve().parents[3]
 PMPI = ROOT / "pmpi"
@@ -113,3 +113,45 @@ def test_a_program_that_looks_for_mpi_does_not_find_marline(build, abi):
         assert "MPI_Get_version" not in symbols and "MPI_Get_library_version" not in symbols
         assert " MPI_Send\n" in symbols and " PMPI_Waitall\n" in symbols
         assert (" MPI_Send_c\n" in symbols) == (abi != "openmpi")
+
+
+@pytest.mark.parametrize(("abi", "call"), [
+    ("openmpi", "int MPIX_Barrier_init(MPI_Comm, MPI_Info, MPI_Request*); MPI_Request r; "
+                "MPIX_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &r)"),
+    ("mpich", "int MPIX_Comm_agree(MPI_Comm, int*); int f = 1; MPIX_Comm_agree(MPI_COMM_WORLD, &f)"),
+])  # fmt: skip
+def test_a_call_that_is_not_known_is_named_once(build, tmp_path, abi, call):
+    name = re.search(r"MPIX_\w+", call)[0]
+    lines = {}
+    for kind, statement in (("unknown", call), ("known", "MPI_Barrier(MPI_COMM_WORLD)")):
+        source = tmp_path / f"{kind}.c"
+        source.write_text("#include <mpi.h>\nint main(void) { MPI_Init(0, 0);"
+                          f" if (MPI_Wtime() < 0) {{ {statement}; }} MPI_Finalize(); }}\n")  # fmt: skip
+        subprocess.run([wrapper(abi), "-fopenmp", source, "-o", tmp_path / kind], check=True, timeout=SECONDS)
+        result = run([build / "bin" / "marline", "run", "-n", "2", "-t", "1", "--", tmp_path / kind], **CROWDED)
+        assert result.returncode == 0, result.stderr
+        lines[kind] = [line for line in result.stderr.splitlines() if line.startswith("marline-mpi:")]
+    assert lines["known"] == []
+    assert lines["unknown"] == [f"marline-mpi: warning: the program may call {name}, which this version of Marline "
+                                "does not know: a task that waits there holds its thread"]  # fmt: skip
+
+
+@pytest.mark.parametrize("abi", ["openmpi", "mpich", "standard"])
+def test_a_call_that_the_library_lacks_is_named(build, tmp_path, abi):
+    """Debian's libraries lack MPI_Buffer_flush of MPI 4.1. With the standard ABI, the library is the wrong one."""
+    real = "mpich" if abi == "standard" else abi
+    source = tmp_path / "lacks.c"
+    source.write_text("#include <dlfcn.h>\n#include <mpi.h>\nint main(void) { MPI_Init(0, 0);"
+                      ' int (*flush)(void); *(void**)&flush = dlsym(RTLD_DEFAULT, "MPI_Buffer_flush");'
+                      " flush(); MPI_Finalize(); }\n")  # fmt: skip
+    subprocess.run([wrapper(real), "-D_GNU_SOURCE", source, "-o", tmp_path / "lacks", "-ldl"], check=True)
+    library = build / "lib" / "marline" / abi / "libmarline-mpi.so"
+    result = run([tmp_path / "lacks"], LD_PRELOAD=f"{library}:{build}/lib/libmarline.so")
+    assert result.returncode == 1
+    said = [line for line in result.stderr.splitlines() if line.startswith("marline-mpi: error: ")]
+    assert len(said) == 1
+    if abi == "standard":
+        assert "is built for the standard ABI of MPI, but this program runs 'MPICH" in said[0]
+        assert said[0].endswith("preload lib/marline/mpich/libmarline-mpi.so instead")
+    else:
+        assert re.search(r"the program calls MPI_Buffer_flush, which this MPI library \('(MPICH|Open MPI)", said[0])
