@@ -22,8 +22,9 @@ sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 
 from mpi_matrix import MPIS, UNTESTED  # noqa: E402
 
-COLUMNS = {"test_the_example": "example", "test_blocking_calls": "blocking calls", "test_a_trace": "trace",
-           "test_ps": "`marline ps`", "test_mpi4py": "mpi4py"}  # fmt: skip
+COLUMNS = {"test_the_example": "example", "test_blocking_calls": "blocking calls",
+           "test_blocking_calls_of_mpi_4_1": "of MPI 4.1", "test_a_trace": "trace", "test_ps": "`marline ps`",
+           "test_mpi4py": "mpi4py"}  # fmt: skip
 INTRODUCTION = """\
 <!-- Made by tools/gen_mpi_tables.py from the results of tests. Do not edit this page. -->
 # MPI: what is tested on which library
