@@ -76,8 +76,8 @@ def _refuse_unknown(devices: str, word: str) -> None:
         return
     counted = [form for name in COUNTED for form in (name, f"{name}:N")]
     nodes = [NODES, f"{NODES}:K", CLUSTER, f"{CLUSTER}:K", *CLUSTERS_OF_KINDS]
-    raise Refusal(f"--devices {devices}: no device is named {word!r}; write {', '.join(ALONE)}, or a list of "
-                  f"{', '.join([*counted, *nodes, *SINGLE])}")  # fmt: skip
+    raise Refusal(f"--devices {devices}: expected {', '.join(ALONE)}, or a list of "
+                  f"{', '.join([*counted, *nodes, *SINGLE])}; no device is named {word!r}")  # fmt: skip
 
 
 def named_nodes(names: str | None, count: int) -> str | None:

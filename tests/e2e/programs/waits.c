@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints its process number and waits for a task that is never completed.
- */
-#include <omp.h>
+ * Prints its process number when a task waits for an event that is never fulfilled. */
+#include <marline/marline.h>
 #include <stdio.h>
 #include <unistd.h>
+
+static marline_event_t event;
+
+__attribute__((noinline)) static void waits_here(volatile int kept) {
+  marline_event_wait(&event);
+  ++kept;
+}
 
 int main(void) {
 #pragma omp parallel
 #pragma omp single
   {
-    omp_event_handle_t never;
-#pragma omp task detach(never) /* not empty: GCC leaves an empty one out */
-    {
-      printf("%d\n", (int)getpid());
-      fflush(stdout);
-    }
-#pragma omp taskwait
+    marline_event_init(&event);
+#pragma omp task
+    waits_here(1);
+    usleep(100000);
+    printf("%d\n", (int)getpid());
+    fflush(stdout);
   }
   return 0;
 }

@@ -143,13 +143,15 @@ def test_ranks(older, build, compiled):
 
 
 def test_ps(older, build, compiled):
-    words = [build / "bin" / "marline", "run", "-t", "2", "--", compiled("gcc-12", "waits.c", "-fopenmp")]
+    flags = [f"-I{PACKAGE.parents[1] / 'include'}", f"-L{build / 'lib'}", "-lmarline"]
+    program = compiled("gcc-12", "waits.c", "-fopenmp", *flags)
+    words = [build / "bin" / "marline", "run", "-t", "2", "--", program]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=clean_environment()) as process:
         pid = process.stdout.readline().strip()
         listed, shown = older("ps"), older("ps", pid)
         process.terminate()
     assert re.search(rf"^{pid} ", listed.stdout, re.MULTILINE), listed.stderr
-    assert "waits in taskwait" in shown.stdout, shown.stderr
+    assert "waits in an event" in shown.stdout, shown.stderr
 
 
 def test_info_and_devices(older):
