@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import errno
 import json
 import os
 import select
@@ -122,12 +123,24 @@ def _report(doors: dict[int, Door], before: dict[int, Process], seconds: float, 
 # Watching -------------------------------------------------------------------------------------------------------------
 
 
-def _open_pidfd(pid: int) -> int:
-    """Python's os.pidfd_open is as young as Python 3.9."""
+def _open_pidfd(pid: int) -> int | None:
+    """None before Linux 5.3. (Python's os.pidfd_open is as young as Python 3.9.)"""
     descriptor = ctypes.CDLL(None, use_errno=True).syscall(PIDFD_OPEN, pid, 0)
-    if descriptor < 0:
+    if descriptor < 0 and ctypes.get_errno() != errno.ENOSYS:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return descriptor
+    return descriptor if descriptor >= 0 else None
+
+
+def _ends_within(pid: int, life: int | None, seconds: float) -> bool:
+    if life is not None:
+        return bool(select.select([life], [], [], seconds)[0])
+    end = time.monotonic() + seconds
+    while Path(f"/proc/{pid}").exists():
+        left = end - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(1.0, left))
+    return True
 
 
 def _watch(pid: int, seconds: float) -> int:
@@ -137,7 +150,7 @@ def _watch(pid: int, seconds: float) -> int:
     before: dict[int, Process] = {}
     begun = quiet_since = time.monotonic()
     has_said = False  # that it sees nothing
-    while not select.select([life], [], [], seconds / LOOKS_PER_PERIOD)[0]:
+    while not _ends_within(pid, life, seconds / LOOKS_PER_PERIOD):
         try:
             doors = doors or doors_of_job(pid)
             after, absent = _look(doors, GLANCE)

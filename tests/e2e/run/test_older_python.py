@@ -19,6 +19,7 @@ PACKAGE = Path(__file__).parents[3] / "python" / "marline"
 sys.path.insert(0, str(PACKAGE.parent))
 
 from marline import older_python  # noqa: E402
+from marline.ps import command  # noqa: E402
 
 # What Python 3.6 does not have and vermin does not find, as it would need the types of what stands before the dot.
 YOUNGER = re.compile(r"\.(removeprefix|removesuffix|isascii|total|is_relative_to|readlink)\(|missing_ok=|strict=True"
@@ -142,16 +143,34 @@ def test_ranks(older, build, compiled):
     assert sorted(result.stdout.splitlines()) == [f"rank={rank} size=2 threads=1" for rank in range(2)], result.stderr
 
 
-def test_ps(older, build, compiled):
+@pytest.fixture
+def waits(build, compiled) -> Iterator[tuple[subprocess.Popen, str]]:
+    """A program that waits for ever, and its number."""
     flags = [f"-I{PACKAGE.parents[1] / 'include'}", f"-L{build / 'lib'}", "-lmarline"]
-    program = compiled("gcc-12", "waits.c", "-fopenmp", *flags)
-    words = [build / "bin" / "marline", "run", "-t", "2", "--", program]
+    words = ["env", f"LD_LIBRARY_PATH={build / 'lib'}", compiled("gcc-12", "waits.c", "-fopenmp", *flags)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=clean_environment()) as process:
-        pid = process.stdout.readline().strip()
-        listed, shown = older("ps"), older("ps", pid)
-        process.terminate()
+        yield process, process.stdout.readline().strip()
+        process.kill()
+
+
+def test_ps(older, waits):
+    _, pid = waits
+    listed, shown = older("ps"), older("ps", pid)
     assert re.search(rf"^{pid} ", listed.stdout, re.MULTILINE), listed.stderr
     assert "waits in an event" in shown.stdout, shown.stderr
+
+
+def test_watching_on_a_kernel_without_pidfd(waits):
+    """RHEL 8 has Linux 4.18. A system call that there is not answers as it does there."""
+    started = ["import sys", f"sys.path.insert(0, {str(PACKAGE.parent)!r})", "from marline.ps import command",
+               "command.PIDFD_OPEN = 9999", "sys.exit(command.main(sys.argv[1:], None))"]  # fmt: skip
+    process, pid = waits
+    watching = run([sys.executable, "-c", ";".join(started), "--watch", "0.4", pid])
+    assert (watching.returncode, "nothing has moved for 0.4 s" in watching.stderr) == (1, True), watching.stderr
+    assert not command._ends_within(process.pid, None, 0.1)
+    process.kill()
+    process.wait()
+    assert command._ends_within(process.pid, None, SECONDS)
 
 
 def test_info_and_devices(older):
