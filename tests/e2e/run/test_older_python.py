@@ -117,6 +117,9 @@ def older(request, build):
     return lambda *words: run([request.param, "-W", "error", build / "bin" / "marline", *words])
 
 
+only_the_oldest = pytest.mark.parametrize("older", (older_pythons() or [None])[:1], indirect=True)
+
+
 def assert_says_what_it_needs(result: Result, what: str) -> None:
     assert re.search(rf"^marline: {what} needs Python 3.10 or newer, and \S+ is Python 3.\d; start it by a newer one",
                      result.stderr, re.MULTILINE), result.stderr  # fmt: skip
@@ -136,6 +139,7 @@ def test_run_and_trace(older, compiled, tmp_path):
     assert "check: no task was suspended under a mutex" in checked.stderr
 
 
+@only_the_oldest
 def test_ranks(older, build, compiled):
     if not (build / "lib" / "marline" / "openmpi" / "libmarline-mpi.so").exists():
         pytest.skip("this build has no library for openmpi")
@@ -173,6 +177,7 @@ def test_watching_on_a_kernel_without_pidfd(waits):
     assert command._ends_within(process.pid, None, SECONDS)
 
 
+@only_the_oldest
 def test_info_and_devices(older):
     info = older("info")
     assert (info.returncode, info.stderr) == (0, "")
@@ -182,6 +187,7 @@ def test_info_and_devices(older):
     assert re.search(r"^\* +0 +node ", devices.stdout, re.MULTILINE), devices.stderr
 
 
+@only_the_oldest
 def test_what_needs_a_newer_one(older):
     for name in ("report", "reuse", "study"):
         result = older(name, "x")
