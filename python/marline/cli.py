@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from marline import older_python
-from marline.errors import REFUSED, Refusal, say, what_failed
+from marline.errors import REFUSED, USAGE, Refusal, say, what_failed
 from marline.launch import stopping
 from marline.launch.stopping import Stopped
 from marline.layout import Layout
@@ -26,8 +26,6 @@ SUBCOMMANDS = {
     "devices": ("marline.devices", "the devices that a program finds"),
     "info": ("marline.info", "what is installed, what is in force, what is missing"),
 }
-
-USAGE = 2
 
 
 def usage() -> str:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from marline.errors import Refusal, say
+from marline.errors import USAGE, Refusal, say
 from marline.launch import child, stopping
 from marline.launch.arrival import next_signal
 from marline.launch.node import LOCAL_RANK
@@ -71,13 +71,13 @@ def _refuse_unknown(devices: str, word: str) -> None:
     """Libmarline-target refuses such words, too, but it is not in a program without target regions."""
     name, colon, number = word.partition(":")
     if name in COUNTED and colon and not (number.isdecimal() and 0 < int(number) <= MOST_DEVICES):
-        raise Refusal(f"--devices {devices}: {word!r} needs a number from 1 to {MOST_DEVICES} behind the colon")
+        raise Refusal(f"--devices {devices}: {word!r} needs a number from 1 to {MOST_DEVICES} behind the colon", USAGE)
     if name in COUNTED or word in SINGLE or devices in ALONE:
         return
     counted = [form for name in COUNTED for form in (name, f"{name}:N")]
     nodes = [NODES, f"{NODES}:K", CLUSTER, f"{CLUSTER}:K", *CLUSTERS_OF_KINDS]
-    raise Refusal(f"--devices {devices}: expected {', '.join(ALONE)}, or a list of "
-                  f"{', '.join([*counted, *nodes, *SINGLE])}; no device is named {word!r}")  # fmt: skip
+    raise Refusal(f'--devices "{devices}" is not usable: expected {", ".join(ALONE)}, or a list of '
+                  f"{', '.join([*counted, *nodes, *SINGLE])}; no device is named {word!r}", USAGE)  # fmt: skip
 
 
 def named_nodes(names: str | None, count: int) -> str | None:

@@ -106,7 +106,7 @@ def find_launcher(mpi: str, environment: Mapping[str, str]) -> Path | None:
     site's own script, say)."""
     paths = [path for path in (shutil.which(name, path=environment.get("PATH")) for name in LAUNCHERS[mpi]) if path]
     own = [path for path in paths if version_of(path, mpi)]
-    unknown = (path for path in paths if not any(version_of(path, one) for one in LAUNCHERS))
+    unknown = (path for path in paths if not any(version_of(path, one) for one in VERSION_TEXTS))
     return next(map(Path, own or unknown), None)
 
 

@@ -78,12 +78,8 @@ def test_says_why_a_library_cannot_be_used(marline, tmp_path):
 
 def test_refuses_what_is_no_list(marline):
     result = marline("devices", "--devices", "gpu")
-    assert result.returncode == 125
-<<<<<<< ours
-    assert 'MARLINE_DEVICES="gpu" is not usable: expected auto, none, or a list' in result.stderr
-=======
-    assert "gpu: expected auto, none, or a list" in result.stderr
->>>>>>> theirs
+    assert result.returncode == 2
+    assert '"gpu" is not usable: expected auto, none, or a list' in result.stderr
     result = marline("devices", "--devices", "host", OMP_AVAILABLE_DEVICES="kind(gpu)&&")
     assert result.returncode == 125
     assert 'OMP_AVAILABLE_DEVICES="kind(gpu)&&" is not usable from "" on: expected' in result.stderr

@@ -161,9 +161,9 @@ def test_script_without_its_interpreter(marline, tmp_path, line):
 def test_devices_that_there_are_not(marline, compiled):
     """Of a program without target regions, too, whose process has nothing that knows devices."""
     program = compiled("gcc-12", "probe.c", "-fopenmp")
-    assert_refused(marline("run", "--devices", "process,bogus", program), "no device is named 'bogus'")
-    assert_refused(marline("run", "--devices", "host:0", program), "'host:0' needs a number from 1 to 256")
-    assert_refused(marline("run", "--devices", "none,host", program), "no device is named 'none'")
+    assert_refused(marline("run", "--devices", "process,bogus", program), "no device is named 'bogus'", status=2)
+    assert_refused(marline("run", "--devices", "host:0", program), "'host:0' needs a number from 1 to 256", status=2)
+    assert_refused(marline("run", "--devices", "none,host", program), "no device is named 'none'", status=2)
 
 
 def test_the_command_knows_the_devices_of_the_option(build):
