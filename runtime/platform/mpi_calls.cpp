@@ -26,11 +26,6 @@ constexpr const char* kInit[] = {"MPI_Init",         "MPI_Init_thread", "mpi_ini
 Atomic<bool> served{false};  // written by mpi_is_served; relaxed: it guards nothing
 Atomic<bool> warned{false};  // by warn_of_unserved_mpi, likewise
 
-struct Found {
-  char library[PATH_MAX] = "";  // MPI's
-  bool program_initialises = false;
-};
-
 bool is_mpi(const ElfImage& image) {
   const char* slash = std::strrchr(image.path(), '/');
   const char* name = image.soname() != nullptr ? image.soname() : slash != nullptr ? slash + 1 : image.path();
@@ -49,15 +44,25 @@ bool refers_to_init(const ElfImage& image) {
   });
 }
 
-int visit(dl_phdr_info* info, size_t, void* argument) {
-  auto* found = static_cast<Found*>(argument);
+// For dl_iterate_phdr: copies the path of MPI's library to `path`, of PATH_MAX bytes, and stops.
+int find_mpi(dl_phdr_info* info, size_t, void* path) {
   ElfImage image;
-  if (!image.read(*info)) return 0;
-  if (info->dlpi_name[0] == '\0') found->program_initialises = refers_to_init(image);
-  if (found->library[0] == '\0' && is_mpi(image)) {
-    std::snprintf(found->library, sizeof found->library, "%s", image.path());
-  }
-  return 0;
+  if (!image.read(*info) || !is_mpi(image)) return 0;
+  std::snprintf(static_cast<char*>(path), PATH_MAX, "%s", image.path());
+  return 1;
+}
+
+// For dl_iterate_phdr, whose first object is the program.
+int ask_program(dl_phdr_info* info, size_t, void* initialises) {
+  ElfImage image;
+  *static_cast<bool*>(initialises) = image.read(*info) && refers_to_init(image);
+  return 1;
+}
+
+bool program_initialises_mpi() {
+  bool initialises = false;
+  dl_iterate_phdr(ask_program, &initialises);
+  return initialises;
 }
 
 bool is_initialised(const char* library) {
@@ -85,25 +90,24 @@ void mpi_is_served() { served.store(true, relaxed); }
 
 void warn_of_unserved_mpi() {
   if (served.load(relaxed) || warned.load(relaxed)) return;
-  Found found;
-  dl_iterate_phdr(visit, &found);
-  if (found.library[0] == '\0') return;
+  char library[PATH_MAX];
+  if (dl_iterate_phdr(find_mpi, library) == 0) return;
   const bool has_layer = dlsym(RTLD_DEFAULT, kLayersTable) != nullptr;
-  if (!is_initialised(found.library) && (has_layer || !found.program_initialises)) return;
+  if (!is_initialised(library) && (has_layer || !program_initialises_mpi())) return;
   warned.store(true, relaxed);
   if (!is_first_rank()) return;
   if (has_layer) {
     warn(
         "MPI calls of this program go past libmarline-mpi to %s and block their threads, so that tasks which wait for "
         "messages may hang; load the library that makes them without RTLD_DEEPBIND, and not by dlsym of its handle",
-        found.library);
+        library);
     return;
   }
   warn(
       "MPI calls of this program (%s) block their threads, so that tasks which wait for messages may hang; start each "
       "rank by `marline run`, with --mpi where the program loads MPI itself, or preload libmarline-mpi.so, too: "
       "`marline run --print` says how",
-      found.library);
+      library);
 }
 
 }  // namespace marline
