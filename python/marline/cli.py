@@ -7,7 +7,6 @@ import os
 import sys
 from pathlib import Path
 
-from marline import older_python
 from marline.errors import REFUSED, USAGE, Refusal, say, what_failed
 from marline.launch import stopping
 from marline.launch.stopping import Stopped
@@ -92,6 +91,8 @@ def _dispatch(arguments: list[str], prefix: Path) -> int:
     if name not in SUBCOMMANDS:
         say(f"no command named {name!r}; there are: {', '.join(SUBCOMMANDS)}")
         return USAGE
-    if name in NEWER:
-        older_python.require_newer(f"marline {name}", arguments)
+    if name in NEWER and sys.version_info < (3, 10):
+        from marline import older_python
+
+        older_python.refuse_what_needs_newer(f"marline {name}", arguments)
     return importlib.import_module(SUBCOMMANDS[name][0]).main(rest, prefix)

@@ -10,7 +10,7 @@ import sys
 from importlib.machinery import PathFinder, SourceFileLoader
 
 OLDEST = (3, 6)  # for the commands without one of their own, and for this package's own modules
-NEEDED = (3, 10)  # for all the rest
+NEEDED = (3, 10)  # for all the rest; from there on, nothing of this file is used
 # The modules and packages, below `marline`, of run, trace (but for its report), check, ps, devices and info.
 FOR_OLDER = ("check", "cli", "devices", "errors", "features", "info", "launch", "layout", "older_dataclasses",
              "older_python", "ps", "symbolizer", "trace/command", "trace/views/options", "units")  # fmt: skip
@@ -55,10 +55,8 @@ class Finder:
         return spec
 
 
-def require_newer(what, arguments):
+def refuse_what_needs_newer(what, arguments):
     """`arguments`: of the command that a newer Python can run."""
-    if sys.version_info >= NEEDED:
-        return
     from marline.errors import Refusal
 
     words = " ".join(map(shlex.quote, [sys.argv[0], *arguments]))
@@ -67,9 +65,7 @@ def require_newer(what, arguments):
 
 
 def prepare():
-    """Called before any other module of `marline` is imported."""
-    if sys.version_info >= NEEDED:
-        return
+    """For all other modules of `marline`, which are imported later."""
     sys.meta_path.insert(0, Finder)
     if sys.version_info < (3, 7):
         from marline import older_dataclasses

@@ -6,9 +6,9 @@ The program owns standard output: the report goes to standard error, and the exi
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
-from marline import older_python
 from marline.errors import REFUSED, Refusal, say
 from marline.launch import child, native, recording, run
 from marline.layout import Layout
@@ -80,7 +80,10 @@ def report(options: argparse.Namespace, status: int) -> None:
     if status:
         say(f"{options.program} {how_it_ended(status)}: its trace may be incomplete")
     try:
-        older_python.require_newer("the report", ["report", str(options.trace)])
+        if sys.version_info < (3, 10):
+            from marline import older_python
+
+            older_python.refuse_what_needs_newer("the report", ["report", str(options.trace)])
         from marline.report.command import report_short
 
         report_short(options.trace, options)
