@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/code_maps.hpp"
+#include "base/core_waits.hpp"
 #include "base/record.hpp"
 
 namespace marline::trace {
@@ -132,6 +133,7 @@ void write_machine(FILE* out) {
   write_member(out, "exe", text);
   // Of the node: shows whether it is oversubscribed.
   fprintf(out, "  \"cpus\": %ld,\n", sysconf(_SC_NPROCESSORS_ONLN));
+  fprintf(out, "  \"waited_for_core_ns\": %" PRIu64 ",\n", core_waits());
 }
 
 // Makes a new file that only its owner can read: a trace contains the program's arguments and paths.

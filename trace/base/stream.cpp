@@ -4,6 +4,8 @@
 // before it is mapped, because a store into a hole of a full disk would raise SIGBUS.
 #include "base/stream.hpp"
 
+#include "base/core_waits.hpp"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -102,6 +104,7 @@ Stream* Stream::open_mine() {
   }
   mine_ = stream;
   pthread_setspecific(exit_key, stream);
+  begin_core_waits();
   return stream;
 }
 
@@ -230,6 +233,7 @@ void Stream::close_at_thread_exit(void* argument) {
     return;
   }
   mine_ = nullptr;
+  end_core_waits();
   stream->close();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Entry points for the start and end of MPI, and for MPI's own way to switch tools.
+#include "base/core_waits.hpp"
 #include "base/recorder.hpp"
 #include "mpi/calls.hpp"
 
@@ -14,6 +15,7 @@ MARLINE_MPI int MPI_Init(int* argc, char*** argv) {
   leave(call);
   if (result == MPI_SUCCESS) {
     begin_mpi();
+    restart_core_waits();
   }
   return result;
 }
@@ -26,12 +28,14 @@ MARLINE_MPI int MPI_Init_thread(int* argc, char*** argv, int required, int* prov
   leave(call);
   if (result == MPI_SUCCESS) {
     begin_mpi();
+    restart_core_waits();
   }
   return result;
 }
 
 MARLINE_MPI int MPI_Finalize() {
   recorded(__builtin_return_address(0));
+  stop_core_waits();
   end_mpi();
   const Call call = enter({.number = call::k_MPI_Finalize});
   const int result = mpi().Finalize();

@@ -94,6 +94,12 @@ _NARROW = ("idle_dependences", "idle_tail")
 
 RULES = (
     Rule(
+        "busy cores", ("core_wait",),
+        "for {share} of their time ({lost}) threads were ready to run and had no core, because other programs ran "
+        "there; work, idle and overhead hold this time, too",
+        "run it where nothing else runs, or with fewer ranks (-n) or threads (-t)",
+    ),
+    Rule(
         "oversubscribed", _OVERHEAD,
         "{threads_per_node} threads share {cores_per_node} cores: {share} of thread time ({lost}) passes outside of "
         "tasks while tasks are ready",

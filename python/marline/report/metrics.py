@@ -15,7 +15,7 @@ import numpy as np
 from marline.report.causes import find_causes
 from marline.trace.analysis import Analysis
 from marline.trace.passes import held_receives, tied_waits  # noqa: F401  registers their passes
-from marline.trace.passes.thread_time import imbalance  # noqa: F401  registers its pass
+from marline.trace.passes.thread_time import imbalance
 from marline.trace.passes.thread_time.causes import CAUSES
 
 FORMAT = "marline-report 1"
@@ -104,18 +104,20 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, Any]:
     # Of devices that ran any kernel, in per cent.
     worked = [100 * row["time"]["work_ns"] / row["time"]["span_ns"] for row in document["devices"]
               if row["kernels"]["count"]]
+    whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
     lost = {f"{cause.name}_ns": total["causes"].get(cause.name, 0) for cause in CAUSES}
     unequal = of["imbalance"]
     at_ends, in_communication, in_held = (
         int(column.sum()) for column in (unequal.at_ends, unequal.in_communication, unequal.in_held)
     )  # fmt: skip
     return lost | {
-        # What ranks wait for each other has two remedies: divide the work evenly, or communicate otherwise.
-        "imbalance_ns": at_ends + in_communication + in_held,
+        # What ranks wait for each other has two remedies: divide the work evenly, or communicate otherwise. What may be
+        # due to busy cores alone is neither.
+        "imbalance_ns": int(unequal.proven.sum()),
         "idle_ranks_ns": lost["idle_ranks_ns"] - at_ends,
         "idle_communication_ns": lost["idle_communication_ns"] - in_communication,
         "idle_held_ns": lost["idle_held_ns"] - in_held,
-        "thread_ns": total["work_ns"] + total["idle_ns"] + total["overhead_ns"],
+        "thread_ns": whole,
         "overhead_per_task_ns": total["overhead_ns"] / max(graph["tasks"], 1),
         "grain_median_ns": graph["grain_ns"]["median"],
         "tasks": graph["tasks"],
@@ -123,6 +125,7 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, Any]:
         "tasks_per_second": document["discovery"]["tasks_per_second"] or 0.0,
         "threads_per_node": threads_per_node,
         "cores_per_node": cores_per_node,
+        "core_wait_ns": min(sum(imbalance.core_waits(of).values()), whole),
         "tied_wait_ns": of["tied_waits"].total,
         "mpi_calls": document["communication"]["total"]["calls"],
         "suspended_calls": int(np.count_nonzero(of["suspensions"].call >= 0)),

@@ -27,6 +27,14 @@ static void tasks(int count, int milliseconds) {
   }
 }
 
+static void computing_tasks(int count, long rounds) {
+  for (int i = 0; i < count; ++i) {
+#pragma omp task
+    for (volatile long round = 0; round < rounds; ++round) {
+    }
+  }
+}
+
 static void slow_producer(int pause) {
   for (int i = 0; i < 30; ++i) {
 #pragma omp task
@@ -179,6 +187,7 @@ static int is(const char* word, const char* wanted) { return strcmp(word, wanted
 
 static void by_tasks(const char* word) {
   if (is(word, "even")) tasks(40, 2);
+  if (is(word, "computes")) computing_tasks(20, 10000000);
   if (is(word, "tiny")) tasks(20000, 0);
   if (is(word, "creator_busy")) tasks(20, 5), work(60);
   if (is(word, "slow_producer")) slow_producer(4);
@@ -196,7 +205,7 @@ static void by_tasks(const char* word) {
   if (is(word, "blocks")) blocks();
   if (is(word, "copies")) copies(kLarge);
   if (is(word, "small_copies")) copies(64);
-  if (is(word, "unequal")) tasks(rank == 0 ? 30 : 6, 4);
+  if (is(word, "unequal")) tasks(rank == 0 ? 60 : 6, 4);
   if (is(word, "late") || is(word, "equal")) tasks(12, 4);
 #endif
 }

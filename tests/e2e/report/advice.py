@@ -10,7 +10,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from marline.trace.views.export import load  # noqa: E402
 
 PAGE = ROOT / "docs" / "guide" / "advice.md"
 CPUS = os.cpu_count() or 1
+SLIGHT = 0.1  # of thread time: other programs on the machine can cost so much at any place
+ATTEMPTS = 4  # for the same reason
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,19 @@ class Run:
     ranks: int = 0  # 0: without MPI
     native: bool = False  # on libomp
     more: dict[str, str] = field(default_factory=dict)  # variables
+    beside: int = 0  # processes that keep each CPU busy meanwhile
+    crowded: bool = False  # `threads` for each CPU
 
     def command(self) -> str:
         ranks = f"-n {self.ranks} " if self.ranks else ""
         runtime = "--runtime native " if self.native else ""
         variables = "".join(f"{name}={value} " for name, value in self.more.items())
-        return f"{variables}marline trace {ranks}-t {self.threads} {runtime}./advice {self.word}"
+        beside = f" (beside {self.beside} busy processes a CPU)" if self.beside else ""
+        threads = f"$(({self.threads} * $(nproc)))" if self.crowded else self.threads
+        return f"{variables}marline trace {ranks}-t {threads} {runtime}./advice {self.word}{beside}"
+
+    def threads_here(self) -> str:
+        return str(self.threads * CPUS if self.crowded else self.threads)
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,9 @@ UNSERVED = {"MARLINE_MPI_NEVER_SUSPEND": "advice"}
 PRIORITIES = {"OMP_MAX_TASK_PRIORITY": "1"}
 DEVICES = {"MARLINE_DEVICES": "process:2"}
 CASES = {
-    "oversubscribed": Case(Run("tiny", threads=4 * CPUS), Run("tiny", threads=1),
+    "busy cores": Case(Run("computes", beside=3), Run("tiny", 4, crowded=True),
+                       "other programs keep all cores busy; only the program's own threads take turns"),
+    "oversubscribed": Case(Run("tiny", 4, crowded=True), Run("tiny", 1),
                            "four threads a core; one thread"),
     "fine grain": Case(Run("tiny"), EVEN, "empty tasks; tasks of 2 ms"),
     "overhead": Case(Run("creator_busy"), EVEN, "the creator goes on with other code; it waits for the tasks"),
@@ -77,7 +89,7 @@ CASES = {
     "no suspension": Case(Run("blocks", 2, 2, more=UNSERVED), Run("blocks", 2, 2),
                           "the same on Marline, where the program's calls never suspend; where they do"),
     "MPI at work": Case(Run("copies", 1, 2), Run("small_copies", 1, 2), "messages of 32 MiB; of 512 bytes"),
-    "imbalance": Case(Run("unequal", 1, 2), Run("equal", 1, 2), "30 tasks on rank 0 and 6 on rank 1; 12 on each"),
+    "imbalance": Case(Run("unequal", 1, 2), Run("equal", 1, 2), "60 tasks on rank 0 and 6 on rank 1; 12 on each"),
     "ranks out of step": Case(Run("late", 1, 2), Run("equal", 1, 2),
                               "rank 1 begins 60 ms later; both begin at once"),
     "few tasks": Case(Run("few"), EVEN, "three tasks for two threads; 40"),
@@ -99,32 +111,60 @@ class Bench:
             program = self._compiled("gcc-12", "advice.c", "-fopenmp", *with_mpi)
         else:
             program = self._compiled("clang-19", "advice.c", "-fopenmp", *with_mpi)
-        folder.parent.mkdir(exist_ok=True)
-        words, variables = self._native(run, folder) if run.native else self._on_marline(run, folder)
-        result = subprocess.run([*words, str(program), run.word], env=clean_environment(**variables, **run.more, **CROWDED),
-                                capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        words = self._native(run, folder) if run.native else self._on_marline(run, folder)
+        with busy(run.beside * CPUS):
+            result = subprocess.run([*words, str(program), run.word], env=clean_environment(**run.more, **CROWDED),
+                                    capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
         assert result.returncode == 0, f"{run.command()}: {result.stderr}"
         return metrics.make_document(Analysis(load(folder)))
+
+    def document_with(self, run: Run, folder: Path, is_right: Callable[[list[str]], bool]) -> dict[str, Any]:
+        """Of the first of a few runs whose losses, the biggest first, are right."""
+        for attempt in range(ATTEMPTS):
+            document = self.document(run, folder / str(attempt))
+            if is_right(names(document, run)):
+                return document
+        raise AssertionError(f"{run.command()}: {document['causes']}")
 
     @staticmethod
     def _mpi() -> str:
         return subprocess.run(["mpicc.openmpi", "--showme:incdirs"], capture_output=True, text=True, check=True
                               ).stdout.split()[0]  # fmt: skip
 
-    def _on_marline(self, run: Run, folder: Path) -> tuple[list[str], dict[str, str]]:
-        words = [str(self._build / "bin" / "marline"), "run", "--no-bind", "-t", str(run.threads), "--trace", str(folder)]
-        return [*words, *(("-n", str(run.ranks)) if run.ranks else ()), "--"], {}
+    def _on_marline(self, run: Run, folder: Path) -> list[str]:
+        ranks = ["-n", str(run.ranks)] if run.ranks else []
+        marline = str(self._build / "bin" / "marline")
+        return [marline, "run", "--no-bind", *ranks, "-t", run.threads_here(), "--trace", str(folder), "--"]
 
-    def _native(self, run: Run, folder: Path) -> tuple[list[str], dict[str, str]]:
+    def _native(self, run: Run, folder: Path) -> list[str]:
         recorder = self._build / "lib" / "marline" / "openmpi" / "libmarline-trace.so"
         variables = {"MARLINE_TRACE_DIR": str(folder), "LD_PRELOAD": str(recorder),
                      "OMP_NUM_THREADS": str(run.threads), "LD_LIBRARY_PATH": "/usr/lib/llvm-19/lib"}  # fmt: skip
         exported = [f"{name}={value}" for name, value in variables.items()]
-        return ["mpirun.openmpi", "-n", str(run.ranks), "env", *exported], {}
+        return ["mpirun.openmpi", "-n", str(run.ranks), "env", *exported]
 
 
-def names(document: dict[str, Any], least: float = 0.0) -> list[str]:
-    return [cause["name"] for cause in document["causes"] if cause["share"] >= least]
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """Beside so many processes that only compute."""
+    processes = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def causes(document: dict[str, Any], run: Run) -> list[dict[str, Any]]:
+    """What the run has brought about: other programs on the machine are none of it, unless it starts them."""
+    return [cause for cause in document["causes"]
+            if cause["share"] >= SLIGHT and (cause["name"] != "busy cores" or run.beside)]  # fmt: skip
+
+
+def names(document: dict[str, Any], run: Run) -> list[str]:
+    return [cause["name"] for cause in causes(document, run)]
 
 
 # The page ---------------------------------------------------------------------------------------------------------
@@ -144,23 +184,22 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def said(document: dict[str, Any]) -> str:
-    causes = document["causes"]
-    return cell(f"{causes[0]['name']}: {causes[0]['text']}") if causes else "none of 1 % of thread time or more"
+def said(document: dict[str, Any], run: Run) -> str:
+    found = causes(document, run)
+    return cell(f"{found[0]['name']}: {found[0]['text']}") if found else f"none of {100 * SLIGHT:.0f} % of thread time or more"
 
 
-def page(document_of: Callable[[Run], dict[str, Any]]) -> str:
+def page(bench: Bench, folder: Path) -> str:
     lines = [HEAD]
     for rule in RULES:
-        case = CASES[rule.name]
-        lines += [f"## {rule.name}", ""]
-        deserved = document_of(case.deserves)["causes"][0]
-        if deserved["name"] != rule.name:
-            sys.exit(f"{case.deserves.command()}: the biggest loss is {deserved['name']}: try again on an idle machine")
-        lines += [f"Difference between the runs: {case.difference}.", "",
+        case, name = CASES[rule.name], rule.name
+        deserves = bench.document_with(case.deserves, folder / name / "deserves", lambda found: found[:1] == [name])
+        spared = bench.document_with(case.spared, folder / name / "spared", lambda found: name not in found)
+        deserved = causes(deserves, case.deserves)[0]
+        lines += [f"## {name}", "", f"Difference between the runs: {case.difference}.", "",
                   "| run | biggest loss | try next |", "|---|---|---|",
                   f"| `{case.deserves.command()}` | {cell(deserved['text'])} | {cell(deserved['advice'])} |",
-                  f"| `{case.spared.command()}` | {said(document_of(case.spared))} | not this |", ""]  # fmt: skip
+                  f"| `{case.spared.command()}` | {said(spared, case.spared)} | not this |", ""]  # fmt: skip
     return "\n".join(lines)
 
 
@@ -177,16 +216,7 @@ def main() -> None:
                 subprocess.run(words, check=True, timeout=SECONDS)
             return made[key]
 
-        bench = Bench(build, compiled)
-        done: dict[str, dict[str, Any]] = {}
-
-        def document_of(run: Run) -> dict[str, Any]:
-            command = run.command()
-            if command not in done:
-                done[command] = bench.document(run, Path(tempfile.mkdtemp(dir=name)))
-            return done[command]
-
-        PAGE.write_text(page(document_of))
+        PAGE.write_text(page(Bench(build, compiled), Path(name)))
 
 
 if __name__ == "__main__":

@@ -364,11 +364,13 @@ def test_imbalance_between_ranks(tmp_path: Path) -> None:
 QUIET = {f"{cause.name}_ns": 0 for cause in CAUSES} | {
     "thread_ns": 100 * MS, "overhead_per_task_ns": 400.0, "grain_median_ns": 50_000.0, "tasks": 1000, "threads": 4,
     "tasks_per_second": 1_100_000.0, "threads_per_node": 4, "cores_per_node": 8, "tied_wait_ns": 0,
-    "imbalance_ns": 0, "work_least_ns": 10 * MS, "work_most_ns": 30 * MS, "rank_least": 3, "rank_most": 5,
+    "core_wait_ns": 0, "imbalance_ns": 0, "work_least_ns": 10 * MS, "work_most_ns": 30 * MS, "rank_least": 3,
+    "rank_most": 5,
     "mpi_calls": 8, "suspended_calls": 0, "held_early_ns": 0, "held_call": "MPI_Recv", "on_marline": True,
     "device_operations": 0, "device_least": 0, "device_most": 0,
 }  # fmt: skip
 TRIGGERS = {
+    "busy cores": ({"core_wait_ns": 20 * MS}, "for 20.0 % of their time (20.0 ms)"),
     "oversubscribed": ({"overhead_scheduler_ns": 20 * MS, "cores_per_node": 2}, "4 threads share 2 cores: 20.0 %"),
     "fine grain": ({"overhead_creation_ns": 20 * MS, "grain_median_ns": 1200.0},
                    "tasks are 1.20 us long in the median, and the runtime spends 400 ns per task: 20.0 %"),
