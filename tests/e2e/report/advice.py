@@ -186,7 +186,9 @@ def cell(text: str) -> str:
 
 def said(document: dict[str, Any], run: Run) -> str:
     found = causes(document, run)
-    return cell(f"{found[0]['name']}: {found[0]['text']}") if found else f"none of {100 * SLIGHT:.0f} % of thread time or more"
+    if not found:
+        return f"none of {100 * SLIGHT:.0f} % of thread time or more"
+    return cell(f"{found[0]['name']}: {found[0]['text']}")
 
 
 def page(bench: Bench, folder: Path) -> str:
