@@ -52,7 +52,7 @@ EXHAUSTIVE = os.environ.get("MARLINE_EXHAUSTIVE", "") not in ("", "0")
 LONG = {"test_nodes_each", "test_nodes_parts", "test_nodes", "test_lulesh", "test_cholesky", "test_hpccg", "test_ps",
         "test_nbody", "test_advice", "test_cluster", "test_gdb", "test_check", "test_halo", "test_archer",
         "test_nodes_ends", "test_nodes_copies", "test_run_mpi", "test_mpi_matrix", "test_slurm", "test_minimod",
-        "test_report"}
+        "test_report", "test_ten_minutes"}
 EVERY = 3
 
 

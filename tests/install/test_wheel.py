@@ -92,6 +92,17 @@ def compiled_for(mpi: str, folder: Path) -> Path:
     return program
 
 
+def test_the_tutorial_s_first_block(wheel, tmp_path):
+    """As printed, but without a package index: the packages that pip would fetch are those of this test's Python."""
+    page = (ROOT / "docs" / "guide" / "ten-minutes.md").read_text()
+    block = re.search(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[1]
+    shutil.copy(wheel, tmp_path)
+    block = block.replace("VERSION", wheel.name.split("-")[1])
+    output = checked(["bash", "-e", "-c", f"cd '{tmp_path}'\n{block}"], PIP_NO_INDEX="1", PIP_NO_DEPS="1",
+                     PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}")  # fmt: skip
+    assert re.search(rf"^ +prefix +{re.escape(str(tmp_path))}/marline$", output, re.MULTILINE)
+
+
 def test_is_small_and_says_where_it_runs(wheel):
     assert wheel.stat().st_size <= MOST_BYTES
     assert re.fullmatch(r"marline-[\d.]+-py3-none-manylinux_2_28_(x86_64|aarch64)\.whl", wheel.name)

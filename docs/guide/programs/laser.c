@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A laser heats a bar. The bar is cut into blocks, and each rank has some of them. In each step the laser hits another
+// block, whose heat then takes 17 times as many sweeps. A block needs the ends of its neighbours before the step.
+#include <mpi.h>
+#include <stdio.h>
+
+enum { kBlocks = 8, kCells = 64, kSteps = 16, kSweeps = 8000, kHotSweeps = 17 * kSweeps };
+
+typedef struct {
+  double left, right;
+} Ends;
+
+static double cells[kBlocks + 2][kCells];  // of blocks 1 to kBlocks
+static Ends ends[2][kBlocks + 2];          // before even and odd steps; 0 and kBlocks + 1 are the other ranks' blocks
+
+// Advances block b by one step.
+static void heat(int b, const Ends* before, Ends* after, int is_hit) {
+  double *cell = cells[b], left = before[b - 1].right, right = before[b + 1].left;
+  for (int sweep = 0; sweep < (is_hit ? kHotSweeps : kSweeps); ++sweep) {
+    if (is_hit) cell[kCells / 2] = 1000;
+    cell[0] = 0.5 * cell[0] + 0.25 * (left + cell[1]);
+    for (int i = 1; i < kCells - 1; ++i) cell[i] = 0.5 * cell[i] + 0.25 * (cell[i - 1] + cell[i + 1]);
+    cell[kCells - 1] = 0.5 * cell[kCells - 1] + 0.25 * (cell[kCells - 2] + right);
+  }
+  after[b] = (Ends){cell[0], cell[kCells - 1]};
+}
+
+int main(int argc, char** argv) {
+  int rank, ranks;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  int left = rank > 0 ? rank - 1 : MPI_PROC_NULL, right = rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL;
+  double start = MPI_Wtime();
+
+  for (int step = 0; step < kSteps; ++step) {
+    int hit = step * 5 % (ranks * kBlocks) - rank * kBlocks + 1;
+    Ends *before = ends[step % 2], *after = ends[(step + 1) % 2];
+#pragma omp parallel for schedule(dynamic)
+    for (int b = 1; b <= kBlocks; ++b) heat(b, before, after, b == hit);
+    MPI_Sendrecv(&after[1].left, 1, MPI_DOUBLE, left, step, &after[kBlocks + 1].left, 1, MPI_DOUBLE, right, step,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&after[kBlocks].right, 1, MPI_DOUBLE, right, step, &after[0].right, 1, MPI_DOUBLE, left, step,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+
+  double seconds = MPI_Wtime() - start, mine = 0, all;
+  for (int b = 1; b <= kBlocks; ++b)
+    for (int i = 0; i < kCells; ++i) mine += cells[b][i];
+  MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("heat %.3f after %d steps, %.0f ms\n", all, kSteps, 1000 * seconds);
+  MPI_Finalize();
+}
