@@ -138,7 +138,7 @@ def hanging(terminal) -> Iterator[subprocess.Popen[str]]:
             os.killpg(shell.pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("terminal", ["openmpi", "mpich"], indirect=True)
+@pytest.mark.parametrize("terminal", ["mpich", "openmpi"], indirect=True)
 def test_the_hang_is_explained(terminal, hanging):
     """In another terminal, as soon as nothing moves."""
     ps, ps_pid = commands()[PS].splitlines()
