@@ -24,7 +24,9 @@ class Layout:
 
     @property
     def runtime(self) -> Path:
-        return self.prefix / "lib" / "libmarline.so"
+        """By its SONAME where the headers are not installed, as Debian's packages have it."""
+        library = self.prefix / "lib" / "libmarline.so"
+        return library if library.exists() else library.with_name("libmarline.so.0")
 
     def mpi(self, implementation: str) -> Path:
         return self.prefix / "lib" / "marline" / implementation / "libmarline-mpi.so"
