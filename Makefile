@@ -13,7 +13,7 @@ space := $(subst ,, )
 PYTHON  = .venv/bin/python3
 SOURCES = $(shell git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 
-.PHONY: all deps build tsan asan aarch64 debug demo quick check bench format install wheel portable clean
+.PHONY: all deps build tsan asan aarch64 debug demo quick check bench format install wheel portable deb clean
 all: build
 
 # What the tests need, which is everything.
@@ -104,6 +104,10 @@ wheel:
 portable:
 	tools/portable_deps.sh
 	cmake --preset release -DMARLINE_PORTABLE=ON
+
+# Debian packages, into build/deb.
+deb:
+	packaging/make_deb.sh $(JOBS)
 
 clean:
 	rm -rf build

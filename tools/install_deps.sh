@@ -29,6 +29,7 @@ more_compilers="clang-16 clang-tools-16 clang-22 clang-tools-22 llvm-22"   # if 
 mpi="mpich libmpich-dev"
 programs="hwloc libstarpu-dev libhdf5-openmpi-dev libhdf5-mpich-dev"
 slurm="slurmctld slurmd slurm-client munge"   # without /etc/slurm/slurm.conf, only munge starts
+packages="debhelper dh-python lintian patchelf"   # Debian's packages, and conda's recipe, as tests build them
 tests="libgtest-dev libbenchmark-dev spin valgrind gdb iproute2 qemu-user \
 gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
 aarch64_libraries="libhwloc15 libhwloc-dev libudev1 libgtest-dev"
@@ -86,7 +87,7 @@ look_for_tools
 # shellcheck disable=SC2086  # the lists are lists
 case "$kind" in
   demo) look_for_packages $demo ;;
-  test) look_for_packages $base $demo $compilers $offload $mpi $programs $tests $slurm ;;
+  test) look_for_packages $base $demo $compilers $offload $mpi $programs $packages $tests $slurm ;;
 esac
 
 # Those that this Debian may lack are asked for once, and again when the list changes or others are missing.
