@@ -1,45 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spack recipe: copy this folder to REPO/packages/marline of a Spack repository, then `spack dev-build marline@0.1.0`
-in a checkout."""
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 
 from spack.package import *
 
 
 class Marline(CMakePackage):
     """An OpenMP runtime for programs that compose dependent tasks with MPI. It takes the place of libomp and libgomp
-    under unmodified binaries; tasks that block in MPI are suspended and hold no core."""
+    under unmodified binaries. Tasks that block in MPI are suspended and hold no core."""
 
-    license("Apache-2.0", checked_by="marline")
+    license("Apache-2.0")
+
+    # Without an archive: `spack dev-build` and `spack develop` build a checkout.
     version("0.1.0")
 
-    variant("openmpi", default=True, description="serve programs linked with Open MPI")
-    variant("mpich", default=False, description="serve programs linked with MPICH")
+    variant("mpi", default=False, description="depend on an MPI; every MPI is served without, too")
+    variant("reports", default=True, description="what reports, charts and studies import")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
-    depends_on("ninja", type="build")
     depends_on("hwloc@2:")
-    depends_on("python@3.11:", type="run")
-    depends_on("py-numpy", type="run")
-    depends_on("py-matplotlib", type="run")
-    depends_on("py-rich", type="run")
-    depends_on("py-pyyaml", type="run")
-    depends_on("openmpi@4.1:4", when="+openmpi")
-    depends_on("mpich@4:", when="+mpich")
+    depends_on("python@3.11:", type=("build", "run"))
+    # The libraries find the program's MPI at run time, so this one is no part of the build.
+    depends_on("mpi", type="run", when="+mpi")
+    with when("+reports"):
+        depends_on("py-matplotlib", type="run")
+        depends_on("py-numpy", type="run")
+        depends_on("py-pyyaml", type="run")
+        depends_on("py-rich", type="run")
 
     generator("ninja")
     conflicts("%gcc@:11", msg="the runtime is C++20")
-    conflicts("platform=darwin", msg="Linux only")
-
-    def cmake_args(self):
-        wrappers = [
-            self.define(f"MARLINE_{tool.upper()}_{mpi}", join_path(self.spec[mpi].prefix.bin, tool))
-            for mpi in ("openmpi", "mpich")
-            if self.spec.satisfies(f"+{mpi}")
-            for tool in ("mpicc", "mpirun")
-        ]
-        return wrappers + [self.define(f"MARLINE_{part}", False) for part in ("TESTS", "APPS", "BENCH")]
+    requires("platform=linux")
+    requires("target=x86_64:", "target=aarch64:", policy="one_of")
 
     def setup_run_environment(self, env):
         env.prepend_path("LD_LIBRARY_PATH", self.prefix.lib.marline.compat)
+
+    def test_version(self):
+        """the command finds the installed library"""
+        command = which(self.prefix.bin.marline, required=True)
+        assert str(self.version) in command("--version", output=str.split, error=str.split)

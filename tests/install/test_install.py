@@ -180,12 +180,6 @@ def test_modulefile_names_what_is_there(prefix):
     assert all((prefix / path.lstrip("/")).is_dir() for path in paths)
 
 
-def test_spack_recipe_has_this_version():
-    recipe = (HERE.parents[1] / "packaging" / "spack" / "package.py").read_text()
-    compile(recipe, "package.py", "exec")
-    assert f'version("{version()}")' in recipe
-
-
 def test_one_folder_starts_a_program_that_is_linked_with_marline(prefix, tmp_path):
     flags = checked(["pkg-config", "--cflags", "--libs", "marline"],
                     PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig")).split()  # fmt: skip
