@@ -11,7 +11,7 @@ class Marline(CMakePackage):
     license("Apache-2.0")
 
     # Without an archive: `spack dev-build` and `spack develop` build a checkout.
-    version("0.1.0")
+    version("0.2.0")
 
     variant("mpi", default=False, description="depend on an MPI; every MPI is served without, too")
     variant("reports", default=True, description="what reports, charts and studies import")

@@ -6,7 +6,7 @@
 
 namespace marline {
 
-inline constexpr char kVersion[] = "0.1.0";
+inline constexpr char kVersion[] = "0.2.0";
 inline constexpr int kOpenmpVersion = 202011;
 
 }  // namespace marline
