@@ -23,6 +23,7 @@ SUBCOMMANDS = {
     "reuse": ("marline.reuse.command", "how much memory a schedule of tasks moves through caches"),
     "study": ("marline.study.command", "compare runtimes: run what a YAML file declares, in turns"),
     "devices": ("marline.devices", "the devices that a program finds"),
+    "bug": ("marline.bug", "one archive with what a report of a fault needs, without private names"),
     "info": ("marline.info", "what is installed, what is in force, what is missing"),
 }
 
