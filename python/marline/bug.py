@@ -12,6 +12,7 @@ import os
 import platform
 import pwd
 import re
+import shutil
 import subprocess
 import tarfile
 import time
@@ -21,6 +22,7 @@ from marline.errors import Refusal
 from marline.layout import Layout
 
 SECONDS = 240  # for one part; `marline ps` gives a job 120 s a look
+SECONDS_OF_A_VERSION = 20
 FOLDER = "marline-bug"  # in the archive
 OPTION_PREFIXES = ("OMP_", "MARLINE_", "KMP_", "GOMP_")
 OF_A_JOB = "MARLINE_JOB"  # set by `marline run` for its processes: the secret by which they meet, and addresses
@@ -86,20 +88,18 @@ def collect(layout: Layout, pid: int | None) -> dict[str, str]:
 
 
 def answer(words: list[str], is_json: bool = False) -> str:
-    """What a command prints. A command that fails, or gives no answer, says so in the archive: that is part of the
-    report."""
+    """What a command of Marline's prints. A command that fails, or gives no answer, says so in the archive: that is
+    part of the report."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(OF_A_JOB)}
     try:
         done = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=SECONDS, check=False)  # fmt: skip
+                              stderr=subprocess.PIPE, timeout=SECONDS, check=False)  # fmt: skip
     except subprocess.TimeoutExpired:
         return f"{' '.join(words)}: no answer within {SECONDS} s\n"
-    except FileNotFoundError:
-        return "not found\n"
-    except OSError as error:
-        return f"{' '.join(words)}: {error.strerror}\n"
-    text = done.stdout.decode(errors="replace")
-    return text if done.returncode == 0 or is_json else f"{text}[exit status {done.returncode}]\n"
+    text, errors = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    if is_json and text:
+        return text
+    return text + errors + (f"[exit status {done.returncode}]\n" if done.returncode != 0 else "")
 
 
 def versions(layout: Layout) -> list[str]:
@@ -108,7 +108,7 @@ def versions(layout: Layout) -> list[str]:
     driver = Path("/proc/driver/nvidia/version")
     if driver.exists():
         lines.append(f"driver     {driver.read_text(errors='replace').splitlines()[0]}")
-    lines += [f"{command:<10} {version_line([command, '--version'])}" for command in COMMANDS]
+    lines += [f"{command:<10} {version_line(command)}" for command in COMMANDS]
     lines.append("files:")
     libraries = sorted(path for path in (layout.prefix / "lib").rglob("libmarline*") if path.is_file())
     return lines + [f"  {path.stat().st_size:>10} {path.relative_to(layout.prefix)}" for path in libraries]
@@ -122,10 +122,18 @@ def system_name() -> str:
     return found.group(1) if found else "unknown"
 
 
-def version_line(words: list[str]) -> str:
-    """The first line with a version in it: MPICH's launcher begins with a title."""
-    lines = answer(words).splitlines() or ["prints nothing"]
-    return next((line.strip() for line in lines if re.search(r"\d+\.\d+", line)), lines[0])
+def version_line(command: str) -> str:
+    """The first line with a version in it: MPICH's launcher begins with a title. Not what a command complains of, where
+    names of machines may be."""
+    if shutil.which(command) is None:
+        return "not in PATH"
+    try:
+        done = subprocess.run([command, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, timeout=SECONDS_OF_A_VERSION, check=False)  # fmt: skip
+    except (subprocess.TimeoutExpired, OSError):
+        return "gives no version"
+    lines = done.stdout.decode(errors="replace").splitlines()
+    return next((line.strip() for line in lines if re.search(r"\d+\.\d+", line)), "gives no version")
 
 
 def variables(environment: dict[str, str]) -> list[str]:
@@ -207,11 +215,12 @@ def owners(pid: int | None) -> list[pwd.struct_passwd]:
 
 
 def hosts_of(document: str) -> set[str]:
-    """The nodes of a job, as `marline ps --json` names them."""
+    """The nodes of a job, as `marline ps --json` names them: those that answer, and those that it could not reach."""
+    unreached = set(re.findall(r"\bno relay on ([\w.-]+)", document))
     try:
-        return set(values_of("host", json.loads(document)))
+        return unreached | set(values_of("host", json.loads(document)))
     except ValueError:  # no report, but a line that says why
-        return set()
+        return unreached
 
 
 def values_of(key: str, value: object) -> list[str]:

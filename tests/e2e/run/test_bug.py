@@ -133,6 +133,7 @@ def test_refusals(marline: Callable[..., Result], tmp_path: Path) -> None:
     ],
 )
 def test_words_of_other_nodes_and_short_names(text: str, expected: str) -> None:
-    hosts = hosts_of(json.dumps({"ranks": [{"host": "castle7.hyrule.org", "workers": [{"host": "castle8"}]}]}))
-    assert hosts == {"castle7.hyrule.org", "castle8"}
+    ranks = [{"host": "castle7.hyrule.org", "workers": [{"host": "castle8"}]}]
+    hosts = hosts_of(json.dumps({"absent": {"3": "no relay on castle9"}, "ranks": ranks}))
+    assert hosts == {"castle7.hyrule.org", "castle8", "castle9"}
     assert Privacy([{"USER": "an"}], [], hosts).applied(text) == expected
