@@ -36,7 +36,7 @@ ABOUT = {
     "info.txt": "marline info: what is installed, the machine, the options in force",
     "versions.txt": "system, C library, compilers, MPI, and the files of this Marline",
     "environment.txt": "options by value; variables of launchers, MPI and the loader by name",
-    "ps.txt": "marline ps: what the tasks of the process wait for",
+    "ps.txt": "marline ps --all: what the tasks of the process wait for",
     "ps.json": "the same for programs",
     "process.txt": "the process: its state, libraries and options",
 }
@@ -54,9 +54,9 @@ def main(arguments: list[str], prefix: Path) -> int:
         raise Refusal(f"{output} is there already; name another file: --output FILE")
     if chosen.pid is not None and not Path(f"/proc/{chosen.pid}").is_dir():
         raise Refusal(f"no process {chosen.pid} on this machine; marline ps lists those that run on Marline")
+    environments, users = [dict(os.environ), environment_of(chosen.pid)], owners(chosen.pid)  # it may end meanwhile
     texts = collect(Layout(prefix), chosen.pid)
-    environments = [dict(os.environ), environment_of(chosen.pid)]
-    privacy = Privacy(environments, owners(chosen.pid), hosts_of(texts.get("ps.json", "")))
+    privacy = Privacy(environments, users, hosts_of(texts.get("ps.json", "")))
     write(output, {name: privacy.applied(text) for name, text in texts.items()})
     tell(output, list(texts))
     return 0
@@ -81,7 +81,7 @@ def collect(layout: Layout, pid: int | None) -> dict[str, str]:
         "environment.txt": "\n".join(variables(dict(os.environ))) + "\n",
     }
     if pid is not None:
-        texts["ps.txt"] = answer([str(layout.command), "ps", str(pid)])
+        texts["ps.txt"] = answer([str(layout.command), "ps", "--all", str(pid)])
         texts["ps.json"] = answer([str(layout.command), "ps", "--json", str(pid)], is_json=True)
         texts["process.txt"] = "\n".join(process(pid)) + "\n"
     return texts
