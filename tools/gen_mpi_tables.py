@@ -30,10 +30,11 @@ INTRODUCTION = """\
 # MPI: what is tested on which library
 
 Two ranks, started by the MPI's own launcher. *Example*: the program of the README, with one thread per rank. *Blocking
-calls*: programs that make every blocking call of MPI in a task of a rank with one thread, which a call that holds its
-thread hangs; the number of programs. *Trace*: the example is recorded, and the trace has all of its messages.
-*`marline ps`*: says which task of a job that hangs waits for what. *mpi4py*: version 4.1 of PyPI exchanges objects, and
-its calls reach Marline. The ABIs are described [here](design/mpi-interposition.md#one-library-per-abi).
+calls*: programs that make the blocking calls of MPI in tasks of a rank with one thread, which a call that holds its
+thread hangs; the number of programs. *Of MPI 4.1*: the same for the calls that it has added. *Trace*: the example is
+recorded, and the trace has all of its messages. *`marline ps`*: says which task of a job that hangs waits for what.
+*mpi4py*: version 4.1 of PyPI exchanges objects, and its calls reach Marline. The ABIs are described
+[here](design/mpi-interposition.md).
 
 """
 

@@ -38,7 +38,7 @@ HEADERS = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}
 # have them, too.
 RANK_OF = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
 # The libraries of the standard ABI of MPI 5.0 are MPICH's and Intel's, which MPICH's launcher starts.
-for table in (LAUNCHERS, PACKAGES, RANK_OF):
+for table in (LAUNCHERS, VERSION_TEXTS, PACKAGES, RANK_OF):
     table["standard"] = table["mpich"]
 RANK_IN_STEP = ("PMIX_RANK", "SLURM_PROCID")
 # Which MPI is served in a program that loads MPI itself. PMIx without Open MPI's variable is Slurm's: it seldom starts

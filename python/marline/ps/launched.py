@@ -74,7 +74,8 @@ def _listening_ports(pid: int) -> set[int]:
     inodes = set()
     try:
         for file in Path(f"/proc/{pid}/fd").iterdir():
-            if socket := re.fullmatch(r"socket:\[(\d+)\]", os.readlink(file)):
+            socket = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(file))
+            if socket:
                 inodes.add(socket[1])
     except OSError:
         return set()  # it has ended, or is another user's

@@ -61,7 +61,7 @@ def test_the_example(mpi: Mpi, example: Path) -> None:
 def test_blocking_calls(mpi: Mpi, tmp_path: Path, program: str) -> None:
     """One thread per rank: a call that holds it hangs the program."""
     if (mpi.name, program) in DEFECTS:
-        pytest.skip(f"a defect of {mpi.title}: {DEFECTS[mpi.name, program]}")
+        pytest.skip(f"a defect of this MPI: {DEFECTS[mpi.name, program]}")
     built = mpi.build(ROOT / "tests" / "mpi" / f"coverage_{program}.c", tmp_path / program, "-lm")
     result = mpi.marline("-t", "1", "--", built, *([tmp_path / "file"] if program == "files" else []))
     assert result.returncode == 0, result.stdout + result.stderr
@@ -143,6 +143,7 @@ def test_mpi4py(mpi: Mpi) -> None:
     result = mpi.marline("--mpi", mpi.abi, "--", python, PROGRAMS / "exchange.py",
                          settings={"MARLINE_MPI_COUNTERS": "true"})  # fmt: skip
     assert result.returncode == 0, result.stdout + result.stderr
-    said = [f"rank {rank} of 2: got {1 - rank}, total 3, libmarline-mpi libmpi" for rank in (0, 1)]
-    assert rank_lines(result.stdout) == said
+    # Hydra may write two lines as one.
+    said = re.findall(r"rank (\d) of 2: got (\d), total 3, libmarline-mpi libmpi(?=rank|$)", result.stdout, re.M)
+    assert sorted(said) == [("0", "1"), ("1", "0")], result.stdout
     assert result.stderr.count("marline-mpi: progress, ") == 2
