@@ -46,7 +46,8 @@ aarch64: deps
 	cmake --build --preset aarch64 -j $(JOBS) $(TESTED)
 	ctest --preset aarch64 -R '^(unit|stress|programs)\.' -E '^unit\.(log|device_wire_cut)$$'
 
-# In a build tree of its own, without debug information and link-time optimisation: half the time to the first result.
+# In a build tree of its own, with little optimisation and no debug information: it is there sooner. Its warnings are the
+# release build's affair.
 demo:
 	tools/install_deps.sh demo
 	cmake --preset demo
