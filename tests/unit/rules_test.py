@@ -268,6 +268,9 @@ class OptionsPage(Tree):
         self.assertIn("| `MARLINE_TARGET_X` | `auto` | a list | Which. |", page)
         self.assertIn("| `MARLINE_TRACE_X` | (empty) | a size | Bytes. |", page)
         self.assertIn("| `KMP_X` | `OMP_X` | one | The same. |", page)
+        names = (self.root / "common/option_names.hpp").read_text()
+        own = [f'    "{name}",\n' for name in ("MARLINE_MPI_X", "MARLINE_TARGET_X", "MARLINE_TRACE_X", "OMP_X")]
+        self.assertIn("".join(own) + "};", names)
         self.assertIn("| `KMP_Y` | `0, off` | set OMP_X |\n| `KMP_Z` |  | nothing |", page)
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 0)
         table.write_text(self.ENTRY.replace('"1"', '"2"'))
