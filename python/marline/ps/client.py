@@ -144,7 +144,7 @@ def _jobs_of(pids: list[int]) -> dict[Hashable, int]:
         else:
             jobs[pid] = frozenset((one["host"], one["pid"]) for one in peers["ranks"]) if peers else pid
     found: dict[Hashable, int] = {}
-    for pid in sorted(jobs | programs):
+    for pid in sorted({*jobs, *programs}):
         found.setdefault(jobs.get(pid, jobs.get(programs.get(pid, pid), programs.get(pid))), pid)
     return found
 

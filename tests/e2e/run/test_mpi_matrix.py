@@ -23,7 +23,8 @@ from marline.trace.read import calls, reader  # noqa: E402
 
 PROGRAMS = ROOT / "tests" / "e2e" / "programs"
 BLOCKING = ["p2p", "collectives", "neighbours", "persistent", "comm", "rma", "files"] if EXHAUSTIVE else ["p2p"]
-# What fails without Marline, too; of MPICH 5.0, a PMPI tool between Marline and MPICH saw the empty status.
+# Seen to fail. The stacks of Intel MPI's two faults and of Open MPI's deadlock end in these MPIs; a PMPI tool between
+# Marline and MPICH saw the empty status.
 EMPTY_STATUS = "MPI_Test and MPI_Testall now and then give an empty status for a persistent receive"
 DEFECTS = {
     ("openmpi-4.1", "rma"): "MPI_Win_post now and then waits for ever while another thread is in MPI_Win_start",

@@ -22,8 +22,8 @@ from marline import older_python  # noqa: E402
 from marline.ps import command  # noqa: E402
 
 # What Python 3.6 does not have and vermin does not find, as it would need the types of what stands before the dot.
-YOUNGER = re.compile(r"\.(removeprefix|removesuffix|isascii|total|is_relative_to|readlink)\(|missing_ok=|strict=True"
-                     r"|isinstance\(.*re\.Pattern")  # fmt: skip
+YOUNGER = re.compile(r"\.(removeprefix|removesuffix|isascii|total|is_relative_to)\(|(?<!\bos)\.readlink\("
+                     r"|missing_ok=|strict=True|isinstance\(.*re\.Pattern")  # fmt: skip
 GENERIC = {"dict", "frozenset", "list", "set", "tuple", "type", "Callable", "Iterable", "Iterator", "Mapping",
            "Sequence"}  # fmt: skip
 STARS = re.compile(r"^\s*(return|yield) [^(\[{#]*, \*\w", re.MULTILINE)  # without parentheses: Python 3.8
