@@ -22,7 +22,7 @@ EASYBUILD = next((PACKAGING / "easybuild").glob("*.eb"))
 VERSIONED = {
     "apptainer/marline.def": r"^    Version (\S+)$",
     "conda/meta.yaml": r'^{% set version = "(\S+)" %}$',
-    "debian/changelog": r"\Amarline \((\S+)-\d+\)",
+    "debian/changelog": r"\Amarline \(([^-]+)-\w+\)",
     f"easybuild/{EASYBUILD.name}": r"^version = '(\S+)'$",
     "spack/package.py": r'^    version\("([^"]+)"',
 }
@@ -114,7 +114,8 @@ def test_apptainer_copies_what_the_build_needs():
 
 
 def patterns(name: str) -> list[str]:
-    return (DEBIAN / name).read_text().split()
+    """The first word of each line: another one would be the folder that it goes to."""
+    return [line.split()[0] for line in (DEBIAN / name).read_text().splitlines()]
 
 
 def files_of(destination: Path, names: list[str]) -> set[Path]:
@@ -160,7 +161,7 @@ def test_command_needs_no_headers(destination, probe, tmp_path):
 
 
 @pytest.mark.skipif(not EXHAUSTIVE, reason="skipped: MARLINE_EXHAUSTIVE=1 builds Debian's packages")
-def test_debian_packages(probe, tmp_path):
+def test_debian_packages(destination, probe, tmp_path):
     checked(["make", "deb"], ROOT, 3000)
     packages = {path.name.partition("_")[0]: path for path in (ROOT / "build" / "deb").glob("*.deb")}
     assert {"marline", "libmarline0", "libmarline-dev", "marline-doc", "marline-dbgsym"} <= set(packages)
@@ -169,3 +170,8 @@ def test_debian_packages(probe, tmp_path):
     for name in ("marline", "libmarline0"):
         checked(["dpkg-deb", "--extract", packages[name], tmp_path])
     runs_without_headers(tmp_path, probe)
+    # debhelper has renamed none.
+    names = ("marline.install", "libmarline0.install")
+    wanted = {path.relative_to(destination) for path in files_of(destination, [p for n in names for p in patterns(n)])}
+    found = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if not path.is_dir()}
+    assert {path for path in wanted if path.suffix != ".1"} <= found
