@@ -174,4 +174,4 @@ def test_debian_packages(destination, probe, tmp_path):
     names = ("marline.install", "libmarline0.install")
     wanted = {path.relative_to(destination) for path in files_of(destination, [p for n in names for p in patterns(n)])}
     found = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if not path.is_dir()}
-    assert {path for path in wanted if path.suffix != ".1"} <= found
+    assert {path for path in wanted if path.name != "marline.1"} <= found  # which is compressed

@@ -14,7 +14,8 @@ from conftest import SECONDS
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md",
-                               "bench/taskbench/README.md", "bench/delay/README.md", "tests/README.md")),
+                               "bench/taskbench/README.md", "bench/delay/README.md", "packaging/README.md",
+                               "tests/README.md")),
     *sorted((ROOT / "apps").glob("*/README.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
