@@ -9,7 +9,6 @@
 #include "base/report.hpp"
 
 #include <dlfcn.h>
-#include <marline/devices.h>
 
 #include <climits>
 #include <cstdio>
@@ -125,7 +124,6 @@ Mpi find_mpi_of_job() {
 }
 
 const WireKind* load_mpi_wire() {
-  marline_mpi_is_served();
   const Mpi mpi = find_mpi_of_job();
   if (mpi == Mpi::none) {
     fatal(

@@ -11,6 +11,8 @@
 #include "wire/model/link_model.hpp"
 #include "wire/mpi/mpi_loader.hpp"
 
+#include <marline/devices.h>
+
 namespace marline::offload::device {
 
 using namespace wire;
@@ -19,6 +21,11 @@ namespace {
 
 NodeJob g_job;                                 // wire: null until this process has joined
 const ExtensionFrames* g_extension = nullptr;  // written before this process joins
+
+const WireKind* mpi_wire() {
+  marline_mpi_is_served();  // the wire's own calls of MPI hold no task
+  return load_mpi_wire();
+}
 
 }  // namespace
 
@@ -63,7 +70,7 @@ const NodeJob& join_job(const WireUser& user) {
   const Membership& own = membership();
   Job job = own.job;
   if (own.kind == JobKind::kRanks) call_workers(job);
-  g_job.kind = with_link_model(own.kind == JobKind::kMpi ? load_mpi_wire() : &kLocalWire);
+  g_job.kind = with_link_model(own.kind == JobKind::kMpi ? mpi_wire() : &kLocalWire);
   take_membership();
   g_job.wire = g_job.kind->join(job, &user);
   g_job.number = g_job.kind->number(g_job.wire);
