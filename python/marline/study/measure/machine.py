@@ -13,7 +13,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from marline.info import mpi_version
+from marline.launch.launcher import find_launcher, version_of
 from marline.layout import Layout
 from marline.study.declare.plan import Point
 from marline.study.measure.launch import compiler_command
@@ -51,8 +51,9 @@ def _memory() -> str:
     return f"{int(match[1]) / 2**20:.1f} GiB" if match else UNKNOWN
 
 
-def _version_of_mpi(launcher: str) -> str:
-    return mpi_version(launcher) if shutil.which(launcher) else UNKNOWN
+def _version_of_mpi(mpi: str) -> str:
+    launcher = find_launcher(mpi, os.environ)
+    return (launcher and version_of(launcher, mpi)) or UNKNOWN
 
 
 def describe(points: list[Point], here: Path) -> dict[str, object]:
@@ -71,7 +72,7 @@ def describe(points: list[Point], here: Path) -> dict[str, object]:
         "libc": " ".join(platform.libc_ver()),
         "load": list(os.getloadavg()),
         "compilers": {name: first_line(name, "--version") for name in compilers},
-        "mpi": {name: _version_of_mpi(f"mpirun.{name}") for name in mpis},
+        "mpi": {name: _version_of_mpi(name) for name in mpis},
         "commit": first_line("git", "-C", str(here), "describe", "--always", "--dirty"),
         "environment": {key: value for key, value in sorted(os.environ.items()) if key.startswith(SETTINGS)},
     }
