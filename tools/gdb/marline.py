@@ -43,10 +43,11 @@ def hidden(name: str, type_name: str) -> gdb.Value:
 
 
 def library() -> str:
-    for objfile in gdb.objfiles():
-        if Path(objfile.filename).name.startswith("libmarline.so"):
-            return objfile.filename
-    raise gdb.error("the process has no libmarline")
+    """The largest of that name: libmarline.so.0 may be a small library that only needs libmarline.so."""
+    found = [objfile.filename for objfile in gdb.objfiles() if Path(objfile.filename).name.startswith("libmarline.so")]
+    if not found:
+        raise gdb.error("the process has no libmarline")
+    return max(found, key=lambda file: Path(file).stat().st_size)
 
 
 def spare_fibers() -> Iterator[gdb.Value]:

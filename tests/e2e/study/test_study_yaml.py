@@ -138,7 +138,7 @@ def test_what_is_missing_is_skipped_and_said(tmp_path):
     result = study(path, prefix=tmp_path / "nothing", PATH=str(tmp_path / "bin"))
     assert result.returncode == 0, result.stderr
     assert [run["variant"] for run in lines(path)] == ["here"]
-    for said in ("skipped: fake | marline: lib/libmarline.so is not in Marline's installation",
+    for said in ("skipped: fake | marline: lib/libmarline.so.0 is not in Marline's installation",
                  "skipped: fake | mpich: no launcher of mpich in PATH",
                  "skipped: fake | traced: lib/marline/libmarline-trace.so is not in",
                  "skipped: fake | libgomp traced: libgomp has no OMPT", "skipped: lost | here: lost- is not built"):
