@@ -273,7 +273,7 @@ function(add_device_program BINARY COMPILER SOURCES FLAGS)
     LIBS -ldl OUTDIR ${PROGRAM_BIN} DEPENDS ${stub}/libomptarget.so PLAIN)
   add_dependencies(${BINARY} offload_stub_${COMPILER})
   if(MARLINE_SANITIZE)   # what is built there are these programs
-    add_dependencies(${BINARY} marline-target)
+    add_dependencies(${BINARY} marline-target-names)
   endif()
 endfunction()
 
