@@ -83,3 +83,13 @@ def test_nothing_is_missing_that_only_some_need(marline, tmp_path):
         ["clang-99", "LLVM", "99"], ["clang-100", "LLVM", "100"], ["gcc-99", "GCC", "99"]]  # fmt: skip
     missing = said.split("Missing\n")[1]
     assert all(word not in missing for word in ("gcc", "clang", "mpich:"))
+
+
+def test_every_module_of_the_command_can_be_imported():
+    """Also those that only some options load."""
+    package = Path(__file__).resolve().parents[3] / "python" / "marline"
+    names = sorted(".".join(path.relative_to(package.parent).with_suffix("").parts) for path in package.rglob("*.py"))
+    assert len(names) > 100
+    code = "import importlib, sys; [importlib.import_module(name) for name in sys.argv[1:]]"
+    result = run([sys.executable, "-c", code, *names], PYTHONPATH=str(package.parent))
+    assert (result.returncode, result.stderr) == (0, "")
