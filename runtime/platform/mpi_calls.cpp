@@ -76,14 +76,6 @@ bool is_initialised(const char* library) {
   return flag != 0;
 }
 
-bool is_first_rank() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    const char* rank = trusted_variable(name);
-    if (rank != nullptr) return std::strcmp(rank, "0") == 0;
-  }
-  return true;
-}
-
 }  // namespace
 
 void mpi_is_served() { served.store(true, relaxed); }
@@ -95,7 +87,7 @@ void warn_of_unserved_mpi() {
   const bool has_layer = dlsym(RTLD_DEFAULT, kLayersTable) != nullptr;
   if (!is_initialised(library) && (has_layer || !program_initialises_mpi())) return;
   warned.store(true, relaxed);
-  if (!is_first_rank()) return;
+  if (!speaks_for_job()) return;
   if (has_layer) {
     warn(
         "MPI calls of this program go past libmarline-mpi to %s and block their threads, so that tasks which wait for "
