@@ -84,10 +84,18 @@ function(marline_add_program NAME COMPILER)
   endif()
   set(output ${P_OUTDIR}/${NAME})
   file(MAKE_DIRECTORY ${P_OUTDIR})
+  # The headers that it includes; a compiler lists those of one source only, and gfortran none.
+  list(LENGTH sources source_count)
+  set(list_headers "")
+  set(depfile "")
+  if(source_count EQUAL 1 AND NOT COMPILER STREQUAL gfortran12)
+    set(list_headers -MMD -MT ${output} -MF ${output}.d)
+    set(depfile DEPFILE ${output}.d)
+  endif()
   add_custom_command(OUTPUT ${output}
-    COMMAND ${driver} ${omp} -O2 -g ${sanitize} ${P_FLAGS} ${mpi_flags} ${sources} -o ${output} ${P_LIBS} ${mpi_libs}
-            -lm ${cross}
-    DEPENDS ${sources} ${P_DEPENDS}
+    COMMAND ${driver} ${omp} -O2 -g ${sanitize} ${P_FLAGS} ${mpi_flags} ${list_headers} ${sources} -o ${output} ${P_LIBS}
+            ${mpi_libs} -lm ${cross}
+    DEPENDS ${sources} ${P_DEPENDS} ${depfile}
     COMMENT "${COMPILER}: ${NAME}" VERBATIM)
   add_custom_target(${NAME} ALL DEPENDS ${output})
 endfunction()

@@ -25,8 +25,13 @@ enum { kSanitizerShare = 32 };
 enum { kSanitizerShare = 1 };
 #endif
 
+/* Under qemu's user mode, the process holds qemu's memory, too: its table of translated code doubles at some moment,
+ * which is 3,076 KiB in one block of the host's heap (version 7.2, by smaps, in 26 of 600 runs of `successors`). */
+enum { kEmulatorKib = 4096 };
+
 static inline void expect_growth_below(long before, long kib) {
-  CHECK_RANGE(resident_kib() - before, -1000000, kib * kSanitizerShare);
+  long emulator_kib = getenv("MARLINE_TEST_EMULATED") ? kEmulatorKib : 0;
+  CHECK_RANGE(resident_kib() - before, -1000000, kib * kSanitizerShare + emulator_kib);
 }
 
 /* What threads give back when they fall asleep comes back within 30 seconds, but for `kib`. */
