@@ -6,9 +6,9 @@
 #include "tasks.h"
 
 #include "lock.h"
+#include "../common/thread_id.h"
 
 #include <stdatomic.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A holder: the number of a construct in the low bits, the task's own number above; or, with the top bit, a thread's
@@ -59,7 +59,7 @@ const Construct* construct_of(uint64_t task) { return &constructs[task & (kConst
 
 static uint64_t this_thread(void) {
   static _Thread_local uint64_t number __attribute__((tls_model("initial-exec")));
-  if (number == 0) number = kThread | (uint64_t)syscall(SYS_gettid);
+  if (number == 0) number = kThread | (uint64_t)thread_id();
   return number;
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/atomic.hpp"
 #include "base/clock.hpp"
-#include "base/thread_id.hpp"
+#include "../common/thread_id.h"
 
 #include <cerrno>
 #include <cstdarg>

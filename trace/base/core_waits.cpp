@@ -3,11 +3,12 @@
 // See the header. A thread that has ended has left its sum; one that runs is asked for when the sum is needed.
 #include "base/core_waits.hpp"
 
+#include "../common/thread_id.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace marline::trace {
@@ -23,8 +24,6 @@ pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 Waiter* waiters;       // under lock
 uint64_t sum;          // under lock: of threads that have ended; once stopped, of all
 bool stopped = false;  // under lock
-
-int own_tid() { return static_cast<int>(syscall(SYS_gettid)); }
 
 uint64_t counted(int tid) {
   char path[64];
@@ -56,7 +55,7 @@ uint64_t sum_of_all() {
 void begin_core_waits() {
   auto* waiter = static_cast<Waiter*>(malloc(sizeof(Waiter)));
   if (waiter == nullptr) return;  // then this thread does not count
-  const int tid = own_tid();
+  const int tid = thread_id();
   *waiter = {tid, counted(tid), nullptr};
   pthread_mutex_lock(&lock);
   waiter->next = waiters;
@@ -65,7 +64,7 @@ void begin_core_waits() {
 }
 
 void end_core_waits() {
-  const int tid = own_tid();
+  const int tid = thread_id();
   pthread_mutex_lock(&lock);
   for (Waiter** link = &waiters; *link != nullptr; link = &(*link)->next) {
     Waiter* waiter = *link;

@@ -6,6 +6,8 @@
 
 #include "base/core_waits.hpp"
 
+#include "../common/thread_id.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,7 +15,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace marline::trace {
@@ -157,7 +158,7 @@ bool Stream::create_file() {
   header_->record_bytes = sizeof(Record);
   header_->thread = number_;
   header_->pid = static_cast<uint32_t>(getpid());
-  header_->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
+  header_->os_tid = static_cast<uint32_t>(thread_id());
   header_->window_records = kWindowBytes / sizeof(Record);
   header_->copies_at = kCopiesAt;
   __atomic_signal_fence(__ATOMIC_RELEASE);

@@ -4,7 +4,7 @@
 #include "abi/omp/current.hpp"
 #include "abi/omp/place_query.hpp"
 #include "base/check.hpp"
-#include "base/thread_id.hpp"
+#include "../common/thread_id.h"
 #include "exec/team/binding.hpp"
 #include "exec/worker/runtime.hpp"
 #include "sched/library_call.hpp"

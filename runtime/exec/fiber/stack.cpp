@@ -15,7 +15,7 @@
 #include "base/memory/memory_limit.hpp"
 #include "base/sanitizer.hpp"
 #include "base/spin_lock.hpp"
-#include "base/thread_id.hpp"
+#include "../common/thread_id.h"
 #include "config/options.hpp"
 
 #include <pthread.h>

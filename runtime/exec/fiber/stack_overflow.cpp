@@ -3,7 +3,7 @@
 // A task that overruns its stack faults in the guard below it. The handler, on an alternate stack, prints which task it
 // was and which option gives it a larger stack. Then the fault is handled as usual (core dump, debugger).
 #include "base/check.hpp"
-#include "base/thread_id.hpp"
+#include "../common/thread_id.h"
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"
 #include "exec/fiber/stack.hpp"

@@ -7,7 +7,7 @@
 
 #include "base/atomic.hpp"
 #include "base/check.hpp"
-#include "base/thread_id.hpp"
+#include "../common/thread_id.h"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 #include "base/spin_lock.hpp"
-#include "base/thread_id.hpp"
+#include "../common/thread_id.h"
 #include "config/options.hpp"
 #include "../common/text.hpp"
 #include "exec/team/binding.hpp"

@@ -5,7 +5,7 @@
 #include "exec/view/inspect.hpp"
 
 #include "base/clock.hpp"
-#include "base/thread_id.hpp"
+#include "../common/thread_id.h"
 #include "base/version.hpp"
 #include "exec/view/inspect_tasks.hpp"
 #include "exec/worker/blocked.hpp"

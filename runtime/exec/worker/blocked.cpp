@@ -3,7 +3,7 @@
 // Keeps the records of threads that block inside library calls.
 #include "exec/worker/blocked.hpp"
 
-#include "base/thread_id.hpp"
+#include "../common/thread_id.h"
 #include "sched/team.hpp"
 
 #include <unistd.h>

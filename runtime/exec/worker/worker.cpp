@@ -9,7 +9,7 @@
 #include "base/memory/memory_limit.hpp"
 #include "base/memory/shared_pool.hpp"
 #include "base/spin_lock.hpp"
-#include "base/thread_id.hpp"
+#include "../common/thread_id.h"
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"
 #include "exec/fiber/stack.hpp"

@@ -4,13 +4,13 @@
 #include "device/processor/crash/crash_stack.hpp"
 
 #include "image/load.hpp"
+#include "../common/thread_id.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <ucontext.h>
@@ -39,8 +39,6 @@ bool g_has_timer = false;
 void* g_frames[kMostFrames];     // zeros after the last one; used by the one thread that reads
 std::atomic<pid_t> g_reader{0};  // the thread that reads, while it does; else 0. Handlers on all threads load it
 sigjmp_buf g_back;
-
-pid_t thread_id() { return static_cast<pid_t>(syscall(SYS_gettid)); }  // glibc has gettid since 2.30
 
 #ifdef DLFO_EH_SEGMENT_TYPE  // glibc 2.35
 int (*g_find_object)(void* address, dl_find_object* found) = nullptr;
