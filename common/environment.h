@@ -9,6 +9,8 @@
 #ifndef MARLINE_COMMON_ENVIRONMENT_H
 #define MARLINE_COMMON_ENVIRONMENT_H
 
+#include "launchers.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -35,13 +37,12 @@ static inline const char* trusted_variable(const char* name) { return environmen
  * program that a worker of a job starts has MARLINE_JOB_TAKEN, and is no worker. In a foreign environment these
  * variables say nothing. */
 static inline bool speaks_for_job(void) {
-  static const char* const kRanks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
   if (environment_is_foreign()) return true;
   const char* worker = getenv("MARLINE_JOB_NUMBER");
   if (worker != NULL && *worker != '\0' && strcmp(worker, "0") != 0 && getenv("MARLINE_JOB_TAKEN") == NULL)
     return false;
-  for (size_t i = 0; i < sizeof kRanks / sizeof *kRanks; ++i) {
-    const char* rank = getenv(kRanks[i]);
+  for (size_t i = 0; i < kLauncherRanks; ++i) {
+    const char* rank = getenv(launcher_ranks[i].rank);
     if (rank != NULL && *rank != '\0') return strcmp(rank, "0") == 0;
   }
   return true;

@@ -4,20 +4,14 @@
 // some launchers put neighbouring ranks into one domain and others into different domains.
 #include "base/share.hpp"
 
+#include "../common/launchers.h"
+
 #include <cstdlib>
 #include <cstring>
 
 namespace marline::offload {
 
 namespace {
-
-// The launchers' variables for a rank's number on its node, and for the number of ranks there. The same list is in
-// python/marline/launch/node.py.
-constexpr const char* kVariables[][2] = {{"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-                                         {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},  // Hydra: MPICH, Intel MPI
-                                         {"MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"},
-                                         {"PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"},
-                                         {"SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"}};
 
 // Reads the number at the beginning of the text; *after is the rest of the text. -1: no number, or it is too large.
 int number_in(const char* text, const char** after) {
@@ -56,7 +50,7 @@ int ranks_in(const char* name, const char* value, const char* (*lookup)(const ch
 
 RankPlace rank_from(const char* (*lookup)(const char* name)) {
   RankPlace place;
-  for (const auto& [rank_name, ranks_name] : kVariables) {
+  for (const auto& [rank_name, ranks_name] : launcher_local_ranks) {
     const char *rank_text = lookup(rank_name), *ranks_text = lookup(ranks_name);
     if (rank_text == nullptr || ranks_text == nullptr) continue;
     const char* after;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../common/environment.h"
+#include "../common/launchers.h"
 #include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "base/memory/shared_pool.hpp"
@@ -198,16 +199,14 @@ int quota_cpus(const char* cpu_max_text) {
 }
 
 int local_processes_from(const char* (*lookup)(const char* name)) {
-  // Open MPI and its PMIx; MPICH's Hydra and Intel MPI; MVAPICH2; Slurm ("4(x2),3": the entry of this node is not
-  // known, so the first one is used); Cray PALS; Flux has no such variable.
-  static constexpr const char* kNames[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
-                                           "MV2_COMM_WORLD_LOCAL_SIZE",  "PALS_LOCAL_SIZE",
-                                           "SLURM_NTASKS_PER_NODE",      "SLURM_STEP_TASKS_PER_NODE"};
-  int64_t ranks = 1;
-  for (const char* name : kNames) {
-    const char* value = lookup(name);
+  // Of Slurm's list for all nodes, the first entry is used, as this node's number is not known. Flux has no variable.
+  int64_t ranks = 0;
+  for (const LauncherLocalRank& launcher : launcher_local_ranks) {
+    const char* value = lookup(launcher.ranks);
     if (value != nullptr && Cursor(value).accept_number(1, CpuMask::kCpus, ranks)) break;
   }
+  const char* asked = lookup("SLURM_NTASKS_PER_NODE");  // of a job that has no such step
+  if (ranks == 0 && asked != nullptr) (void)Cursor(asked).accept_number(1, CpuMask::kCpus, ranks);
   // `marline run` starts a program and its worker processes on one machine; a rank may have some of them for itself.
   int64_t job = 1;
   const char* value = lookup("MARLINE_JOB_COUNT");

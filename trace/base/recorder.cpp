@@ -14,9 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <initializer_list>
-
 #include "../common/environment.h"
+#include "../common/launchers.h"
 #include "../common/options.hpp"
 #include "base/clock.hpp"
 #include "base/metadata.hpp"
@@ -79,10 +78,10 @@ bool trace_exists() {
 
 namespace {
 
-// The variables by which launchers say the rank before MPI_Init: Open MPI, PMI (MPICH, Intel), PMIx, Slurm.
+// As its launcher numbers it, before MPI_Init.
 bool rank_from_environment(int& rank) {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    const char* value = trusted_variable(name);
+  for (const LauncherRank& launcher : launcher_ranks) {
+    const char* value = trusted_variable(launcher.rank);
     if (value != nullptr && *value != '\0') {
       rank = atoi(value);
       return true;

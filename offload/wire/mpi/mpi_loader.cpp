@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the job's MPI and loads its wire. The variables are described in: Open MPI, "Environment variables" (FAQ,
-// running MPI jobs); Slurm, srun(1), "OUTPUT ENVIRONMENT VARIABLES". Hydra and Slurm's PMI set PMI_RANK; PMIx sets
-// PMIX_RANK.
+// Finds the job's MPI and loads its wire.
 #include "wire/mpi/mpi_loader.hpp"
 
 #include "../common/environment.h"
+#include "../common/launchers.h"
 #include "base/report.hpp"
 
 #include <dlfcn.h>
@@ -19,22 +18,6 @@ namespace marline::offload::wire {
 
 namespace {
 
-// The variables of one launcher.
-struct Launcher {
-  const char* number;
-  const char* count;
-  Mpi mpi;  // none: any MPI
-};
-
-// The more specific launchers come first: jobs of Open MPI and MPICH under Slurm have variables of several. A batch
-// script of Slurm has SLURM_PROCID, too, but it is no step.
-constexpr Launcher kLaunchers[] = {
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", Mpi::open_mpi},
-    {"PMI_RANK", "PMI_SIZE", Mpi::mpich},
-    {"PMIX_RANK", "SLURM_STEP_NUM_TASKS", Mpi::open_mpi},
-    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", Mpi::none},
-};
-
 // Returns -1 if the variable is not set, or is no number.
 int number_in(const char* name) {
   const char* text = trusted_variable(name);
@@ -44,14 +27,16 @@ int number_in(const char* name) {
   return *end == '\0' && value >= 0 && value <= INT_MAX ? static_cast<int>(value) : -1;
 }
 
-[[nodiscard]] bool has_started_us(const Launcher& launcher, int& number, int& count) {
-  number = number_in(launcher.number);
-  count = number_in(launcher.count);
+[[nodiscard]] bool has_started_us(const LauncherRank& launcher, int& number, int& count) {
+  number = number_in(launcher.rank);
+  count = number_in(launcher.ranks);
   if (number < 0) return false;
   if (count > number) return true;
   count = 0;
-  return std::strcmp(launcher.number, "PMIX_RANK") == 0;
+  return std::strcmp(launcher.rank, "PMIX_RANK") == 0;
 }
+
+Mpi mpi_of(const LauncherRank& launcher) { return launcher.mpi == kLauncherOfMpich ? Mpi::mpich : Mpi::open_mpi; }
 
 // RTLD_NOLOAD compares `name` with the names that loaded libraries have given themselves, in any scope.
 [[nodiscard]] bool is_loaded(const char* name) {
@@ -68,8 +53,8 @@ Mpi find_loaded() {
 
 Mpi find_launching() {
   int number, count;
-  for (const Launcher& launcher : kLaunchers) {
-    if (has_started_us(launcher, number, count) && launcher.mpi != Mpi::none) return launcher.mpi;
+  for (const LauncherRank& launcher : launcher_ranks) {
+    if (has_started_us(launcher, number, count) && launcher.mpi != kLauncherOfAny) return mpi_of(launcher);
   }
   const char* plugin = trusted_variable("SLURM_MPI_TYPE");
   if (plugin == nullptr) return Mpi::none;
@@ -111,7 +96,7 @@ const char* library_of(Mpi mpi) {
 }  // namespace
 
 bool launched_by_mpi(int& number, int& count) {
-  for (const Launcher& launcher : kLaunchers) {
+  for (const LauncherRank& launcher : launcher_ranks) {
     if (has_started_us(launcher, number, count)) return true;
   }
   return false;
