@@ -8,23 +8,19 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
-import sysconfig
 import tarfile
 import zipfile
 from pathlib import Path
 
+import clean_root
 import pytest
+from conftest import HERE, ROOT, checked
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 PROGRAMS = HERE.parent / "e2e" / "programs"
-BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release")).resolve()
-DROPPED = ("OMP_", "MARLINE_", "LD_PRELOAD", "LD_LIBRARY_PATH", "PKG_CONFIG", "CMAKE_PREFIX", "PYTHON")
-SECONDS = 300
 MOST_BYTES = 8 << 20
-ROOTS = {"bookworm": ("openmpi", "mpich"), "trixie": ("openmpi", "mpich")}
+ROOTS = {"bullseye": ("openmpi",), "bookworm": ("openmpi", "mpich"), "trixie": ("openmpi", "mpich")}
+REPORT = {"bullseye": "`marline report` needs Python 3.10"}  # what `marline trace` says there in place of a report
 ONE_TARGET_REGION = """
 #include <omp.h>
 #include <stdio.h>
@@ -36,41 +32,7 @@ int main(void) {
 }
 """
 
-pytestmark = pytest.mark.skipif("MARLINE_PORTABLE:BOOL=ON" not in (BUILD / "CMakeCache.txt").read_text(),
-                                reason="the build is not one with MARLINE_PORTABLE=ON")  # fmt: skip
-
-
-def checked(words: list[str | Path], **changes: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(DROPPED)} | changes
-    result = subprocess.run([str(word) for word in words], env=environment, stdin=subprocess.DEVNULL,
-                            capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout + result.stderr
-
-
-@pytest.fixture(scope="module")
-def dist(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
-    checked([sys.executable, ROOT / "packaging" / "wheel" / "pack.py", BUILD, folder])
-    return folder
-
-
-@pytest.fixture(scope="module")
-def wheel(dist) -> Path:
-    (path,) = dist.glob("*.whl")
-    return path
-
-
-@pytest.fixture(scope="module")
-def prefix(wheel, tmp_path_factory) -> Path:
-    """An environment with the wheel, and the packages of this test's Python in place of those that pip would fetch."""
-    environment = tmp_path_factory.mktemp("environment") / "venv"
-    checked([sys.executable, "-m", "venv", "--without-pip", environment])
-    checked([sys.executable, "-m", "pip", "--python", environment / "bin" / "python3", "install", "--quiet",
-             "--no-index", "--no-deps", wheel])  # fmt: skip
-    (packages,) = environment.glob("lib/python*/site-packages")
-    (packages / "neighbours.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    return environment
+pytestmark = pytest.mark.usefixtures("portable")
 
 
 @pytest.fixture(scope="module")
@@ -197,19 +159,11 @@ def test_uninstalled_without_a_rest(prefix):
 @pytest.mark.parametrize(("suite", "mpi"), [(suite, mpi) for suite, mpis in ROOTS.items() for mpi in mpis])
 def test_in_a_clean_root(wheel, target, tmp_path, suite, mpi):
     """A user without rights and compilers: pip, and then the commands of the README."""
-    if os.environ.get("MARLINE_EXHAUSTIVE", "") in ("", "0"):
-        pytest.skip("takes minutes: MARLINE_EXHAUSTIVE=1 runs it")
-    if shutil.which("mmdebstrap") is None or os.getuid() != 0:
-        pytest.skip("needs root and mmdebstrap")
-    root = tmp_path / "root"
-    packages = {"openmpi": "openmpi-bin", "mpich": "mpich"}[mpi]
-    checked(["mmdebstrap", "--quiet", "--variant=apt", f"--include=python3-venv,ca-certificates,{packages}",
-             "--customize-hook=chroot $1 useradd -m user", suite, root])  # fmt: skip
-    home = root / "home" / "user"
-    for file in (wheel, target, compiled_for(mpi, tmp_path), HERE / "in_root.sh"):
-        shutil.copy(file, home)
-    shutil.copy("/etc/resolv.conf", root / "etc")
-    within = 'cd "$1"; for at in proc sys dev; do mount --rbind /$at ./$at; done; exec chroot . su - user ./in_root.sh'
-    output = checked(["unshare", "--mount", "sh", "-c", within, "sh", root])
-    assert "2 ranks x 1 thread" in output
+    clean_root.skip_if_impossible()
+    package = {"openmpi": "openmpi-bin", "mpich": "mpich"}[mpi]
+    root = clean_root.CleanRoot(tmp_path / "root", suite, ["python3-venv", "ca-certificates", package])
+    root.take(wheel, target, compiled_for(mpi, tmp_path), HERE / "in_root.sh")
+    output = root.run("./in_root.sh")
+    root.remove()
+    assert REPORT.get(suite, "2 ranks x 1 thread") in output
     assert len(re.findall("[23] devices, 7", output)) == 2
