@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 import clean_root
+import first_minutes
 import pages
 import pytest
 from conftest import HERE, ROOT, checked
@@ -184,3 +185,13 @@ def test_page_in_a_clean_root(root, dist, page):
 def test_examples_in_a_clean_root(root):
     root.run("mkdir examples")
     assert "all examples ran" in root.run(examples("/home/user/venv", "/home/user/examples"))
+
+
+def test_the_recording_can_be_made_again(root, dist):
+    """docs/results/first-ten-minutes.md: the commands still print what it is made of."""
+    root.run("cp dist/*.whl .")
+    first_minutes.take_programs(root)
+    text, ended = first_minutes.page(root.run(first_minutes.script(version_of(dist)) + "true"))
+    assert len(ended) == len([line for line in first_minutes.COMMANDS.splitlines() if not line.startswith("#")])
+    for words in ("biggest loss", "HUNG: nothing moves", "status 124", "rank 1: 28", "3 devices"):
+        assert words in text
