@@ -41,7 +41,19 @@ class WithoutAnnotations(ast.NodeTransformer):
         return ast.copy_location(ast.Pass(), node) if node.module == "__future__" else node
 
 
+def own_name(path):
+    return path[:-len(".pyc")] + ".older.pyc" if path.endswith(".pyc") else path
+
+
 class Loader(SourceFileLoader):
+    """Its compiled modules have names of their own: pip and others leave some that have their annotations."""
+
+    def get_data(self, path):
+        return SourceFileLoader.get_data(self, own_name(path))
+
+    def set_data(self, path, data, **more):
+        SourceFileLoader.set_data(self, own_name(path), data, **more)
+
     def source_to_code(self, data, path, *, _optimize=-1):
         tree = WithoutAnnotations().visit(ast.parse(data, path))
         return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True, optimize=_optimize)

@@ -139,6 +139,19 @@ def test_run_and_trace(older, compiled, tmp_path):
     assert "check: no task was suspended under a mutex" in checked.stderr
 
 
+@pytest.mark.parametrize("python", older_pythons() or [None])
+def test_after_pip_has_compiled_it(python, tmp_path):
+    """pip compiles each module that it installs, with its annotations."""
+    if python is None:
+        pytest.skip("no Python of 3.6 to 3.9 is here")
+    shutil.copytree(PACKAGE, tmp_path / "marline", ignore=shutil.ignore_patterns("__pycache__"))
+    run([python, "-m", "compileall", "-q", tmp_path])
+    assert list(tmp_path.rglob("*.pyc"))
+    for _ in range(2):  # the second one finds what the first one has left
+        result = run([python, "-c", "import sys; sys.path.insert(0, sys.argv[1]); import marline.layout", tmp_path])
+        assert (result.returncode, result.stderr) == (0, "")
+
+
 @only_the_oldest
 def test_ranks(older, build, compiled):
     if not (build / "lib" / "marline" / "openmpi" / "libmarline-mpi.so").exists():
