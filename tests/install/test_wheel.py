@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheel that packaging/wheel/pack.py makes of the build, installed by pip into an environment: it is as small and
 as portable as it says, and what it installs does what `make install` does. With MARLINE_EXHAUSTIVE=1 also in clean
-roots of Debian 11, 12 and 13, on 12 and 13 without compilers, by a user without rights. MARLINE_BUILD names the build tree, which must be
-one with MARLINE_PORTABLE=ON (`make check` makes one, and so does `make wheel`)."""
+roots of Debian 11, 12 and 13 (12 and 13 without compilers), by a user without rights. MARLINE_BUILD names the build
+tree, which must be one with MARLINE_PORTABLE=ON (`make check` makes one, and so does `make wheel`)."""
 
 import hashlib
 import os
