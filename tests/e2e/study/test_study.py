@@ -13,6 +13,7 @@ from conftest import CROWDED, SECONDS, clean_environment
 from study_fake import PLAIN, cell, command, lines, results, study, write_study
 
 from marline.study.declare import document, plan
+from marline.study.measure import machine
 
 
 def living(process: int) -> bool:
@@ -228,3 +229,23 @@ def test_terminal_gets_a_progress_bar(tmp_path):
     os.close(leader)
     assert running.returncode == 0 and "results:" in output
     assert "plain" in shown and "/10" in shown and "\x1b[" in shown
+
+
+def test_the_commit_is_that_of_the_sources(tmp_path):
+    """Results that are measured again are written while their commit is looked for: they do not count."""
+    for words in (["init"], ["config", "user.name", "x"], ["config", "user.email", "x@y.z"]):
+        subprocess.run(["git", "-C", tmp_path, *words], check=True, stdout=subprocess.DEVNULL)
+    here, written = tmp_path / "studies", tmp_path / "docs" / "results"
+    for folder in (here, written):
+        folder.mkdir(parents=True)
+        (folder / "file").write_text("1")
+    assert machine.commit_of(here, written) == machine.UNKNOWN
+    subprocess.run(["git", "-C", tmp_path, "add", "."], check=True)
+    subprocess.run(["git", "-C", tmp_path, "commit", "--quiet", "--message=x"], check=True)
+    commit = machine.commit_of(here, written)
+    assert re.fullmatch("[0-9a-f]{7,}", commit)
+    (written / "file").write_text("2")
+    assert machine.commit_of(here, written) == commit
+    assert machine.commit_of(here, tmp_path.parent) == f"{commit}-dirty"
+    (here / "file").write_text("2")
+    assert machine.commit_of(here, written) == f"{commit}-dirty"

@@ -56,8 +56,21 @@ def _version_of_mpi(mpi: str) -> str:
     return (launcher and version_of(launcher, mpi)) or UNKNOWN
 
 
-def describe(points: list[Point], here: Path) -> dict[str, object]:
-    """`here` is the study's folder: its repository's commit is the one that counts."""
+def commit_of(here: Path, results: Path) -> str:
+    """The commit of the repository of the folder `here`, with "-dirty" if its files differ from it. Those in the folder
+    `results` may: they are being written."""
+    git = ("git", "-C", str(here))
+    top, commit = first_line(*git, "rev-parse", "--show-toplevel"), first_line(*git, "describe", "--always")
+    if UNKNOWN in (top, commit):
+        return UNKNOWN
+    inside = results.resolve().is_relative_to(top)
+    files = [":/", *([f":(top,exclude){results.resolve().relative_to(top)}"] if inside else [])]
+    changed = first_line(*git, "status", "--porcelain", "--untracked-files=no", "--", *files)
+    return commit if changed == UNKNOWN else f"{commit}-dirty"
+
+
+def describe(points: list[Point], here: Path, results: Path) -> dict[str, object]:
+    """`here` is the study's folder: its repository's commit is the one that counts. `results` is written."""
     compilers = sorted({compiler_command(p.variant.compiler) for p in points if p.variant.compiler})
     mpis = sorted({p.mpi for p in points if p.mpi != "none"})
     return {
@@ -73,7 +86,7 @@ def describe(points: list[Point], here: Path) -> dict[str, object]:
         "load": list(os.getloadavg()),
         "compilers": {name: first_line(name, "--version") for name in compilers},
         "mpi": {name: _version_of_mpi(name) for name in mpis},
-        "commit": first_line("git", "-C", str(here), "describe", "--always", "--dirty"),
+        "commit": commit_of(here, results),
         "environment": {key: value for key, value in sorted(os.environ.items()) if key.startswith(SETTINGS)},
     }
 

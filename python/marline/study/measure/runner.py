@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from marline.errors import say
 from marline.layout import Layout
 from marline.study.declare.document import Study
 from marline.study.declare.plan import TRACED, Point, Run, schedule
@@ -105,7 +106,10 @@ class Runner:
         if not left:
             return
         beside = Beside(self._study, self._layout)
-        described = machine.describe(points, self._study.file.resolve().parent)
+        described = machine.describe(points, self._study.file.resolve().parent, self._store.folder)
+        if str(described["commit"]).endswith("-dirty"):
+            say(f"the report will name {described['commit']}, since files differ from that commit; before you measure "
+                "what is to be published, commit them")  # fmt: skip
         shown = progress(self._study.name, done + len(left), done)
         try:
             before = beside.measure()

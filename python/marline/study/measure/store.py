@@ -75,6 +75,7 @@ class Store:
 
     def __init__(self, file: IO[str], records: Records) -> None:
         self._file = file
+        self.folder = Path(file.name).parent
         self.records = records
 
     def append(self, line: str, **content: Any) -> None:
