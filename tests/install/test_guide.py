@@ -162,6 +162,16 @@ def test_examples_on_this_machine(prefix, tmp_path):
     assert "all examples ran" in checked(["bash", "-c", examples(str(prefix), str(tmp_path))])
 
 
+def test_installed_pages_lead_somewhere(prefix):
+    """Links of the README, the index and the guide: what they name is installed."""
+    doc = prefix / "share" / "doc" / "marline"
+    found = [doc / "README.md", *(doc / "docs").glob("*.md"), *(doc / "docs" / "guide").glob("*.md")]
+    links = [(page, link) for page in found for link in re.findall(r"\]\(([^)\s#]+)", page.read_text())
+             if "://" not in link]  # fmt: skip
+    assert len(links) > 300
+    assert [f"{page.name}: {link}" for page, link in links if not (page.parent / link).exists()] == []
+
+
 @pytest.fixture(scope="module")
 def root(dist, tmp_path_factory):
     """A user of Debian 13 with the wheel installed in ~/venv."""
