@@ -30,6 +30,13 @@ FUNCTION = re.compile(r"(\w+)\(\)")
 FOREIGN = re.compile(r"(omp|ompt|MPI|PMPI)_\w+|H5\w+")
 # What the pieces of programs on a page of the guide take for granted.
 SURROUNDINGS = {
+    "cluster": """
+        typedef double Block[4];
+        int b, n, nodes, blocks, steps, left, right;
+        double *x, *blocks_of_x[64], *edge, *halo, *block, sum;
+        Block now[64], next[64];
+        void advance(double *x, int n), smooth(Block *to, Block *from, int b, int it);
+        void exchange(double *edge, double *halo, int n, int left, int right);""",
     "discovery": "void create_my_tasks(void);",
     "gpus-without-waiting": """
         enum { MPI_DOUBLE, MPI_COMM_WORLD, MPI_STATUS_IGNORE };
@@ -47,6 +54,13 @@ SURROUNDINGS = {
         void multiply_tile(int t, Tile *x, Tile *y);
         void create_tasks(int step, int producer);""",
     "locality": "double *block; size_t n; void update(double *block, size_t n);",
+    "mpi": """
+        enum { MPI_DOUBLE };
+        typedef struct { int x; } MPI_Request;
+        int n, left, right, comm, *MPI_STATUSES_IGNORE;
+        double *halo;
+        void MPI_Irecv(void *data, int count, int type, int from, int tag, int comm, MPI_Request *request);
+        void marline_mpi_iwaitall(int count, MPI_Request *requests, int *statuses), compute(double *halo);""",
     "persistent-graphs": """
         typedef double Block[4];
         int n, blocks;
@@ -88,6 +102,7 @@ SURROUNDINGS = {
         void MPI_Send(const void *data, int count, int type, int to, int tag, int comm);
         void update(State *to, const State *from, double halo);
         int all_have_converged(const State *state, int comm);""",
+    "tracing": "#include <marline/trace.h>\nvoid gemm(void);",
     "writing-tasks": "void start_operation(marline_event_t *event);",
 }
 
@@ -181,15 +196,33 @@ def test_functions_stand_in_the_file_named_last(page, least):
     assert checked > least
 
 
+def pieces(page: Path, kind: str = "c") -> list[str]:
+    found = re.findall(rf"^```{kind}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+    return [piece for piece in found if "int main(" not in piece]
+
+
+def test_all_pieces_of_programs_are_known():
+    """Those of the tutorial are parts of its programs (test_ten_minutes.py)."""
+    pages = {page.stem for page in (ROOT / "docs" / "guide").glob("*.md") if pieces(page)}
+    assert pages - {"ten-minutes"} == set(SURROUNDINGS)
+
+
+def test_the_piece_in_cpp_compiles(tmp_path):
+    """The only one."""
+    found = {page.stem: pieces(page, "cpp") for page in (ROOT / "docs" / "guide").glob("*.md")}
+    assert [name for name, of_page in found.items() if of_page] == ["irregular-dependences"]
+    (piece,) = found["irregular-dependences"]
+    source = f"#include <marline/depend.hpp>\ndouble x[8][4], y[8][4];\nvoid piece() {{\n{piece}}}\n"
+    (tmp_path / "piece.cpp").write_text(source)
+    subprocess.run(["g++-12", "-std=c++17", "-fopenmp", "-fsyntax-only", f"-I{ROOT / 'include'}",
+                    tmp_path / "piece.cpp"], check=True, timeout=SECONDS)  # fmt: skip
+
+
 @pytest.mark.parametrize("page", SURROUNDINGS)
 def test_pieces_of_programs_compile(page, tmp_path):
     """Each as the body of a function; GCC allows functions in there. Complete programs have tests of their own."""
-    text = (ROOT / "docs" / "guide" / f"{page}.md").read_text()
-    found = re.findall(r"^```c\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    pieces = [piece for piece in found if "int main(" not in piece]
-    assert pieces
     program = "#include <marline/marline.h>\n#include <stdio.h>\n" + SURROUNDINGS[page]
-    for number, piece in enumerate(pieces):
+    for number, piece in enumerate(pieces(ROOT / "docs" / "guide" / f"{page}.md")):
         body = re.sub(r"^#include.*|^ *\.\.\.$", "", piece, flags=re.MULTILINE)
         program += f"\nvoid piece_{number}(void) {{\n{body}\n}}\n"
     (tmp_path / "pieces.c").write_text(program)
