@@ -400,6 +400,11 @@ bool stack_number(size_t number, Stack* stack) {
   return true;
 }
 
+bool stack_is_first(const Stack& stack) {
+  const auto* end = static_cast<const char*>(__libc_stack_end);
+  return stack.low <= end && end < stack.high;
+}
+
 Stack stack_of_thread(pthread_t thread) {
   Stack first{};
   if (pthread_equal(thread, pthread_self()) != 0 && know_first_stack(&first)) return first;

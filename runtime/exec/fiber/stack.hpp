@@ -64,6 +64,9 @@ bool stack_number(size_t number, Stack* stack);
 // A thread's own stack. The thread must be alive. Allocates with malloc.
 Stack stack_of_thread(pthread_t thread);
 
+// Whether it is the stack that the kernel gave the process, whose size `ulimit -s` sets. Async-signal-safe.
+bool stack_is_first(const Stack& stack);
+
 // Installs the handler that turns a stack overflow into one line that names the task, unless the program has a SIGSEGV
 // handler of its own; and the alternate stack that the handler needs, for the calling thread. Every worker calls it.
 // Returns that stack, or null if the thread has one of its own.

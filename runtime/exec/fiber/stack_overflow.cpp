@@ -36,6 +36,11 @@ bool overflowed(const void* address, Stack* stack) {
   return at < stack->low + 4096 && at >= stack->low - 64 * 1024;
 }
 
+const char* remedy_for(const Stack& stack) {
+  return stack_is_first(stack) ? "raise it by `ulimit -s` before the program starts"
+                               : "set OMP_STACKSIZE (or MARLINE_STACKSIZE, for tasks that suspend) to more";
+}
+
 void on_fault(int signal, siginfo_t* info, void*) {
   const bool sent = info->si_code <= 0;  // by a thread or process, and not by an instruction
   Stack stack;
@@ -45,10 +50,9 @@ void on_fault(int signal, siginfo_t* info, void*) {
     const char* kind = task != nullptr && task->has(task_flag::kImplicit) ? "an implicit task" : "task";
     const char* label = task != nullptr && task->name() != nullptr ? task->name() : "";
     char line[320];
-    int length = snprintf(line, sizeof line,
-                          "marline: fatal: stack overflow in %s%s%s%s: its stack has %zu KiB; set OMP_STACKSIZE (or "
-                          "MARLINE_STACKSIZE, for tasks that suspend) to more\n",
-                          kind, label[0] != '\0' ? " '" : "", label, label[0] != '\0' ? "'" : "", stack.size() / 1024);
+    int length = snprintf(line, sizeof line, "marline: fatal: stack overflow in %s%s%s%s: its stack has %zu KiB; %s\n",
+                          kind, label[0] != '\0' ? " '" : "", label, label[0] != '\0' ? "'" : "", stack.size() / 1024,
+                          remedy_for(stack));
     // Nothing is left to do if this fails.
     if (length > 0 && write(2, line, static_cast<size_t>(length)) < 0) _exit(134);
   }

@@ -8,6 +8,7 @@
 #include "../child.h"
 #include <marline/marline.h>
 #include <omp.h>
+#include <sys/resource.h>
 
 __attribute__((noinline)) static long devour(long depth) {
   volatile char frame[4096];
@@ -25,7 +26,7 @@ static int overflow(int in_library) {
 #pragma omp parallel
 #pragma omp single
   {
-    /* A first task is suspended, so that the hungry one runs on a fiber's stack rather than on the program's own. */
+    /* The first task is suspended on the first thread's stack, so that the hungry one runs on a fiber's stack. */
 #pragma omp task shared(never)
     marline_event_wait(&never);
     marline_task_label("hungry");
@@ -41,17 +42,36 @@ static int overflow(int in_library) {
   return 0;
 }
 
+/* On the stack that the kernel has made, whose size no variable of OpenMP's sets. */
+static int overflow_first(void) {
+#pragma omp parallel num_threads(1)
+  {
+    volatile long result = devour(1);
+    (void)result;
+  }
+  return 0;
+}
+
 int main(int argc, char** argv) {
+  if (argc > 1 && strcmp(argv[1], "first") == 0) return overflow_first();
   if (argc > 1) return overflow(strcmp(argv[1], "overflow in library") == 0);
   static Child child;
   char* sizes[] = {"OMP_STACKSIZE=256K", "OMP_STACKSIZE=4M"};
   for (int s = 0; s < 2; s++) {
-    char* variables[] = {sizes[s], NULL};
+    char* variables[] = {sizes[s], "MARLINE_SCHEDULE=fifo", NULL};
     for (int in_library = 0; in_library < 2; in_library++) {
       run_child(&child, in_library ? "overflow in library" : "overflow", variables);
       CHECK(!child.exited || child.status != 0);
-      CHECK_LINE(&child, "hungry", "OMP_STACKSIZE");
+      /* With several threads, the first one may run it on the stack that the kernel has made. */
+      CHECK_LINE(&child, "hungry", "KiB; ", omp_get_max_threads() == 1 ? "OMP_STACKSIZE" : "");
     }
   }
+  struct rlimit stack;
+  CHECK_EQ(getrlimit(RLIMIT_STACK, &stack), 0);
+  if (stack.rlim_cur == RLIM_INFINITY) return 0;
+  char* variables[] = {NULL};
+  run_child(&child, "first", variables);
+  CHECK(!child.exited || child.status != 0);
+  CHECK_LINE(&child, "implicit task", "ulimit -s");
   return 0;
 }
