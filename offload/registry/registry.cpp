@@ -361,8 +361,12 @@ Destination destination_of(int64_t number) {
   }
   bool is_host = number == g_count || number == kHostFallback;
   if (number == kInvalidDevice || (!is_host && is_mandatory())) {
-    fatal("a construct for device %ld, but the devices are 0 to %d and the host %d", static_cast<long>(number),
-          g_count - 1, g_count);
+    if (g_count == 0) {
+      fatal("a construct for device %ld, but there is no device: see MARLINE_DEVICES; the host is 0",
+            static_cast<long>(number));
+    }
+    fatal("a construct for device %ld, but the devices are 0 to %d and the host %d: see MARLINE_DEVICES",
+          static_cast<long>(number), g_count - 1, g_count);
   }
   if (is_mandatory() && g_count == 0) {
     end_by_options(
