@@ -72,7 +72,7 @@ def environment(folder: Path) -> dict[str, str]:
 def require_events(text: str) -> str:
     unknown = next((word for word in text.split(",") if word not in EVENTS), None)
     if unknown is not None:
-        raise Refusal(f"--events {text}: {unknown!r} is none; it is a list of {', '.join(EVENTS)}")
+        raise Refusal(f"--events {text}: no event is named {unknown!r}; expected a list of {', '.join(EVENTS)}")
     return text
 
 

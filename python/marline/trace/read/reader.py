@@ -74,7 +74,7 @@ def read_trace(folder: str | Path, progress: Progress = no_progress) -> Trace:
     if folder.exists() and not folder.is_dir():
         raise TraceError(f"{folder} is a file: give the folder of a trace, as `marline trace` leaves it")
     if not folder.is_dir():
-        raise TraceError(f"{folder}: no such folder: give the one that MARLINE_TRACE_DIR named when the program ran")
+        raise TraceError(f"{folder}: no such folder: give the one that `marline trace` has made")
     ranks: dict[int, dict[str, Any]] = {}
     files: list[_File] = []
     for path in sorted(folder.glob("*.json")):
@@ -86,7 +86,7 @@ def read_trace(folder: str | Path, progress: Progress = no_progress) -> Trace:
         begin = metadata["clock_begin"]["cycles"]
         files += [_File(rank, file, file.stat().st_size, begin) for file in sorted(folder.glob(metadata["files"]))]
     if not ranks:
-        raise TraceError(f"{folder}: holds no trace (no *.json): did the program load the recorder?")
+        raise TraceError(f"{folder}: holds no trace (no *.json): give the folder that `marline trace` has made")
     cut: list[str] = []
     streams = _read_streams(files, cut, progress)
     if not streams:
