@@ -22,14 +22,16 @@ names.cpp, and base/options.cpp of mpi, offload and trace. Edit the tables, not 
 # Options
 
 Marline reads its options from the environment when the library is loaded, and once more at the program's first use of
-OpenMP if it has set others by then; libmarline-mpi reads its own in `MPI_Init`, libmarline-target at
-the first question about devices, libmarline-trace when it starts to record.
+OpenMP if it has set others by then; libmarline-mpi reads its own in `MPI_Init`, libmarline-target when it is loaded,
+which is when a program with target regions starts, libmarline-trace when it starts to record.
 `OMP_DISPLAY_ENV=true` prints those of OpenMP that are in force, `OMP_DISPLAY_ENV=verbose` all of the libraries that are
 loaded by then.
 
 - A value that cannot be used is reported in one line on stderr, with what is accepted. Options of the runtime and of
   libmarline-mpi keep their defaults then; the first rank reports it for all. Options of libmarline-target and of
-  libmarline-trace end the program with exit code 2, each process that reads one.
+  libmarline-trace end the program with exit code 2, also if the program has no device that the option is for. Of the
+  processes of a job, the first one reports an option of libmarline-target; each reports `MARLINE_NODE_DEVICES`, which
+  may differ.
 - A variable `MARLINE_...` that does not exist, but is similar to one that does, is reported by the first rank, with the
   one that is probably meant.
 - An empty value counts as not given. Case does not matter in words, nor does white space around items.

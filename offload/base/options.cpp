@@ -153,6 +153,18 @@ constexpr Row kTable[] = {
 
 const Row& row_of(Option option) { return kTable[static_cast<int>(option)]; }
 
+// Whether options are being checked while the library is loaded. Written and read by the thread that loads it.
+bool g_is_loading = false;
+
+// The processes of a job have the same variables, so the first one reports a value that cannot be used, and the others
+// only end. They give it a second for that, because a launcher may end a job when the first of its ranks has failed.
+// But MARLINE_NODE_DEVICES may be another one for each worker.
+void leave_report_to_first(Option option) {
+  if (option == Option::kNodeDevices) return;
+  sleep(1);
+  _exit(kUnusableOption);
+}
+
 }  // namespace
 
 const char* option_value(Option option) {
@@ -186,7 +198,15 @@ int option_milliseconds(Option option) {
 
 void refuse_value(Option option, const char* value, const char* wrong) {
   const Row& row = row_of(option);
+  if (g_is_loading && !speaks_for_job()) leave_report_to_first(option);
   refuse_option(row.name, value, row.accepted, wrong);
+}
+
+CheckedAtLoad::CheckedAtLoad(Option option, void (*read)()) {
+  if (option_value(option) == nullptr) return;
+  g_is_loading = true;
+  read();
+  g_is_loading = false;
 }
 
 }  // namespace marline::offload

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The environment variables that libmarline-target reads. Each is read where it is needed first. docs/options.md is
-// made from the table in options.cpp. Any thread.
+// The environment variables that libmarline-target reads. Each is read where it is needed first; before that, when the
+// library is loaded, values that the user has given are checked (CheckedAtLoad). docs/options.md is made from the table
+// in options.cpp. Any thread.
 #pragma once
 
 #include "../common/readers.hpp"
@@ -54,5 +55,13 @@ template <class Enum, size_t N>
 [[nodiscard]] Enum option_word(Option option, const char* const (&words)[N]) {
   return option_as<Enum>(option, [&](Cursor& in, Enum& value) { return read_word(in, words, value); });
 }
+
+// Checks an option when the library is loaded, so that a value that cannot be used is reported even if the program has
+// nothing for which the option counts. `read` reads the option, and ends the program if it cannot. Each function that
+// reads an option has such a static object beside it. One process of a job reports the value for all.
+class CheckedAtLoad {
+ public:
+  CheckedAtLoad(Option option, void (*read)());
+};
 
 }  // namespace marline::offload

@@ -28,6 +28,7 @@ namespace {
 
 constexpr int kOffloadDisabled = 0;  // kmp_target_offload_kind
 constexpr int kDefaultHosts = 4;     // as many as LLVM's libomptarget makes of the processor
+constexpr char kNone[] = "none", kNodes[] = "nodes";
 
 bool g_code_for_all = false;
 const char* g_why_no_gpus = "";
@@ -77,7 +78,6 @@ struct List {
     for (int i = 0; i < count; ++i) {
       if (devices[i].kind == &kClusterKind) end_by_options("MARLINE_DEVICES names cluster twice; all workers are one");
     }
-    check_cluster_options();
     take_cluster_frames();
     if (worker_count() > 0) add(&kClusterKind, 1);
     add_nodes(kClusterKind.name);
@@ -98,29 +98,26 @@ struct List {
   }
 };
 
-// Adds the devices of one element of MARLINE_DEVICES, which ends at a comma or at the end of the text. Returns where
-// the next element begins.
-const char* add_named(List& list, const char* text, const char* at) {
-  size_t word = std::strcspn(at, ",");
-  if (std::strlen(kLlvmKind.name) == word && std::strncmp(at, kLlvmKind.name, word) == 0) {
-    list.add_llvm(!is_worker());  // nodes may differ: a worker's regions have the GPUs that its node has
-    return at[word] == ',' ? at + word + 1 : at + word;
-  }
-  static constexpr char kNodes[] = "nodes";
-  if (std::strncmp(at, kNodes, word) == 0 && word == sizeof kNodes - 1) {
-    list.add_nodes(kNodes);
-    return at[word] == ',' ? at + word + 1 : at + word;
-  }
+// One element of MARLINE_DEVICES.
+struct Element {
+  enum class What { kAllGpus, kAllNodes, kAllAsOne, kCounted } what;
+  const DeviceKind* kind = nullptr;  // of kCounted
+  int count = 1;
+};
+
+// Parses the element at `at`, which ends at a comma or at the end of the text. Returns where the next element begins.
+const char* read_element(const char* text, const char* at, Element& element) {
+  const size_t length = std::strcspn(at, ",");
+  const char* next = at[length] == ',' ? at + length + 1 : at + length;
+  auto is = [at, length](const char* word) { return std::strlen(word) == length && !std::strncmp(at, word, length); };
+  if (is(kLlvmKind.name)) return element = {Element::What::kAllGpus}, next;
+  if (is(kNodes)) return element = {Element::What::kAllNodes}, next;
   for (const char* cluster : {kClusterKind.name, "cluster:gpu", "cluster:all"}) {
-    if (std::strlen(cluster) != word || std::strncmp(at, cluster, word) != 0) continue;
-    list.add_cluster();
-    return at[word] == ',' ? at + word + 1 : at + word;
+    if (is(cluster)) return element = {Element::What::kAllAsOne}, next;
   }
-  const DeviceKind* kinds[] = {&kHostKind, &kProcessKind};
-  for (const DeviceKind* kind : kinds) {
-    size_t length = std::strlen(kind->name);
-    if (std::strncmp(at, kind->name, length) != 0) continue;
-    const char* after = at + length;
+  for (const DeviceKind* kind : {&kHostKind, &kProcessKind}) {
+    if (std::strncmp(at, kind->name, std::strlen(kind->name)) != 0) continue;
+    const char* after = at + std::strlen(kind->name);
     long count = 1;
     if (*after == ':') {
       char* end;
@@ -128,11 +125,25 @@ const char* add_named(List& list, const char* text, const char* at) {
       if (end == after + 1 || count < 1 || count > kMostDevices) refuse_value(Option::kDevices, text);
       after = end;
     }
-    if (*after != ',' && *after != '\0') refuse_value(Option::kDevices, text);
-    list.add(kind, static_cast<int>(count));
-    return *after == ',' ? after + 1 : after;
+    if (after != at + length) refuse_value(Option::kDevices, text);
+    return element = {Element::What::kCounted, kind, static_cast<int>(count)}, next;
   }
   refuse_value(Option::kDevices, text);
+}
+
+const CheckedAtLoad g_devices_checked(Option::kDevices, [] {
+  const char* text = option_value(Option::kDevices);
+  Element element;
+  for (const char* at = text; *at != '\0' && std::strcmp(text, kNone) != 0;) at = read_element(text, at, element);
+});
+
+void add_element(List& list, const Element& element) {
+  switch (element.what) {
+    case Element::What::kAllGpus: list.add_llvm(!is_worker()); break;  // nodes may differ: a worker has its node's GPUs
+    case Element::What::kAllNodes: list.add_nodes(kNodes); break;
+    case Element::What::kAllAsOne: list.add_cluster(); break;
+    case Element::What::kCounted: list.add(element.kind, element.count); break;
+  }
 }
 
 // Adds the devices that MARLINE_DEVICES names, before the selection.
@@ -143,8 +154,12 @@ void add_all(List& list) {
   } else if (text == nullptr) {
     int others = g_code_for_all || have_foreign_image() ? list.add_llvm(false) : 0;
     if (others <= 0 && (g_code_for_all || have_native_image())) list.add(&kHostKind, kDefaultHosts);
-  } else if (std::strcmp(text, "none") != 0) {
-    for (const char* at = text; *at != '\0';) at = add_named(list, text, at);
+  } else if (std::strcmp(text, kNone) != 0) {
+    Element element;
+    for (const char* at = text; *at != '\0';) {
+      at = read_element(text, at, element);
+      add_element(list, element);
+    }
   }
 }
 
@@ -165,6 +180,13 @@ int select(Candidate* devices, int count) {
   for (int i = 0; i < chosen_count; ++i) devices[i] = all[chosen[i]];
   return chosen_count;
 }
+
+const CheckedAtLoad g_available_checked(Option::kAvailable, [] {
+  const char* text = option_value(Option::kAvailable);
+  int count;
+  const char* wrong = select_devices(text, nullptr, 0, nullptr, count);
+  if (wrong != nullptr) refuse_value(Option::kAvailable, text, wrong);
+});
 
 }  // namespace
 

@@ -87,6 +87,9 @@ const char* const* read_nodes(int count) {
   return split_names(text, names);
 }
 
+const CheckedAtLoad g_names_checked(Option::kNodesAs, [] { std::free(const_cast<const char**>(read_nodes(0))); });
+const CheckedAtLoad g_wire_checked(Option::kWire, [] { (void)chosen_wire(); });
+
 }  // namespace
 
 WireChoice chosen_wire() {

@@ -22,6 +22,8 @@ namespace marline::offload::wire {
 
 namespace {
 
+const CheckedAtLoad g_checked(Option::kHostTimeout, [] { (void)option_milliseconds(Option::kHostTimeout); });
+
 LocalWire* make_wire(const Job& job, const WireUser& user) {
   auto count = static_cast<size_t>(job.count);
   void* memory = std::malloc(sizeof(LocalWire));

@@ -177,6 +177,8 @@ void meet_as_other(Meeting& meeting, const Address& address) {
           meeting.job.number, meeting.job.address, deadline.waited(), meeting.job.count, to_do_what, missing);
 }
 
+const CheckedAtLoad g_checked(Option::kStartTimeout, [] { (void)option_milliseconds(Option::kStartTimeout); });
+
 }  // namespace
 
 Deadline patience_of(const Job& job) {

@@ -235,6 +235,18 @@ bool send(Wire* wire, int peer, const Frame& frame, const uint64_t* words, const
   return model_of(wire)->below->send(model_of(wire)->wire, peer, frame, words, bulk, outgoing);
 }
 
+// MARLINE_LINK; null: links are as fast as they are.
+const char* chosen_link() {
+  const char* text = option_value(Option::kLink);
+  if (text == nullptr) return nullptr;
+  LinkSpeed any;
+  const char* wrong = read_link_speed(text, "", "", any);
+  if (wrong != nullptr) refuse_value(Option::kLink, text, wrong);
+  return text;
+}
+
+const CheckedAtLoad g_checked(Option::kLink, [] { (void)chosen_link(); });
+
 constinit const WireKind kModel = {"modelled", join, number, count, peer, send, has_room, poll, wait, wake, leave};
 
 }  // namespace
@@ -242,11 +254,7 @@ constinit const WireKind kModel = {"modelled", join, number, count, peer, send, 
 uint64_t (*g_link_clock)() = now;
 
 const WireKind* with_link_model(const WireKind* below) {
-  const char* text = option_value(Option::kLink);
-  if (text == nullptr) return below;
-  LinkSpeed any;
-  const char* wrong = read_link_speed(text, "", "", any);
-  if (wrong != nullptr) refuse_value(Option::kLink, text, wrong);
+  if (chosen_link() == nullptr) return below;
   g_below = below;
   return &kModel;
 }

@@ -113,6 +113,8 @@ SECTIONS = {
     "Devices": [
         Case("A device that does not exist", "marline run --devices bogus ./app"),
         Case("The same by the variable", "MARLINE_DEVICES=bogus marline run ./app-with-regions target", costs=True),
+        Case("An option of a device that the program does not have",
+             "MARLINE_CLUSTER_MEMORY=much marline run ./app-with-regions target", costs=True),
         Case("Too many devices", "marline run --devices host:1000 ./app"),
         Case("Devices on other nodes, and no other process",
              "MARLINE_DEVICES=nodes marline run ./app-with-regions target", costs=True),

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import CROWDED, Result, emulated_gpus, run
-from nodes_support import Jobs, built, built_with_mpi, gpu_program, jobs  # noqa: F401  (a fixture)
+from conftest import CROWDED, Result, run
+from nodes_support import Jobs, built, built_with_mpi, jobs  # noqa: F401  (a fixture)
 
 ROOT = Path(__file__).resolve().parents[3]
 ROW = re.compile(r"^\| `(\w+)` \| (?:`(.*?)`|\(empty\))? \| (.*?) \| ", re.MULTILINE)
@@ -86,28 +86,29 @@ def test_the_mpi_layers_options_keep_their_defaults_and_the_first_rank_says_so(
 
 
 @pytest.mark.parametrize("name", sorted(DEVICES.keys() - ANY_TEXT))
-def test_a_device_option_ends_the_program(
-        jobs: Jobs,  # noqa: F811
-        build: Path, compiled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, name: str
+def test_a_device_option_ends_a_program_that_has_nothing_for_it(
+        marline: Callable[..., Result], compiled: Callable[..., Path], name: str
 ) -> None:  # fmt: skip
-    changes = {name: VALUES.get(name, BAD)}
-    match name:
-        case "MARLINE_DEVICES" | "OMP_AVAILABLE_DEVICES":
-            changes = {"MARLINE_DEVICES": "host"} | changes
-            result = jobs.run(built(compiled, "gcc", "cluster.c"), **changes)
-        case "MARLINE_STAGING":
-            program, gpu = gpu_program(build, "emulator_device_map_sections"), emulated_gpus(build, 1)
-            result = jobs.run("--devices=libomptarget", program, **gpu, **changes)
-        case "MARLINE_NETWORK":
-            program = built_with_mpi(compiled, monkeypatch, "gcc", "mpich", "cluster_ranks.c")
-            result = jobs.run("-n", 2, "--devices=nodes", program, **changes)
-        case _:
-            devices = "--devices=cluster" if "CLUSTER" in name else "--devices=nodes"
-            result = jobs.run("-n", 2, devices, "-t", 1, "--", built(compiled, "gcc", "cluster.c"), **changes)
-    lines = [line for line in own_lines(result) if "fatal" in line]
-    assert (result.returncode, bool(lines)) == (2, True), result.stderr
-    for line in lines:
-        ended(name, line, DEVICES[name][1])
+    program = built(compiled, "clang", "cluster.c")
+    result = marline("run", program, **{name: VALUES.get(name, BAD)}, OMP_TARGET_OFFLOAD="disabled")
+    assert (result.returncode, result.stdout, len(own_lines(result))) == (2, "", 1), result.stderr
+    ended(name, own_lines(result)[0], DEVICES[name][1])
+
+
+def test_a_job_reports_a_device_option_once(jobs: Jobs, compiled: Callable[..., Path],  # noqa: F811
+                                            monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    """MARLINE_NODE_DEVICES may be another one for each worker."""
+    with_mpi = built_with_mpi(compiled, monkeypatch, "gcc", "mpich", "cluster_ranks.c")
+    devices, program = "--devices=cluster", built(compiled, "gcc", "cluster.c")
+    for result, name, most in (
+        (jobs.run("-n", 3, devices, "-t", 1, "--", program, MARLINE_CLUSTER_MEMORY=BAD), "MARLINE_CLUSTER_MEMORY", 1),
+        (jobs.run("-n", 2, devices, "-t", 1, "--", program, MARLINE_NODE_DEVICES=BAD), "MARLINE_NODE_DEVICES", 2),
+        (jobs.run("-n", 2, "--devices=nodes", with_mpi, MARLINE_NETWORK=BAD), "MARLINE_NETWORK", 1),
+    ):
+        lines = [line for line in own_lines(result) if "fatal" in line]
+        assert result.returncode == 2 and 1 <= len(lines) <= most, result.stderr
+        for line in lines:
+            ended(name, line, DEVICES[name][1])
 
 
 @pytest.mark.parametrize("name", sorted(TRACE))

@@ -72,6 +72,10 @@ uint64_t chosen_memory() {
   return option_value(Option::kClusterMemory) != nullptr ? option_bytes(Option::kClusterMemory) : UINT64_MAX;
 }
 
+const CheckedAtLoad g_placement_checked(Option::kClusterPlacement, [] { (void)chosen_placement(); });
+const CheckedAtLoad g_sends_checked(Option::kClusterSends, [] { (void)submits_early(); });
+const CheckedAtLoad g_memory_checked(Option::kClusterMemory, [] { (void)chosen_memory(); });
+
 void refuse_frame(int peer) {
   fatal("worker %d has sent a message of the cluster that the program does not understand", peer);
 }
@@ -247,13 +251,6 @@ constexpr EarlySubmission kSubmission = {cancel,        start_copies,    start_f
                                          reduce,        checks_order,    report_unordered};
 
 }  // namespace
-
-void check_cluster_options() {
-  (void)chosen_writes();
-  (void)chosen_placement();
-  (void)submits_early();
-  (void)chosen_memory();
-}
 
 void end_cluster_check() {
   if (cluster() == nullptr || cluster()->device()->lost) return;

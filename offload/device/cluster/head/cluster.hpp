@@ -9,9 +9,6 @@ namespace marline::offload::device {
 // Called in a worker before it serves: makes it able to be a member of a cluster.
 void serve_cluster();
 
-// Called in the program while it lists its devices: ends the program if an option of the cluster has an invalid value.
-void check_cluster_options();
-
 // Called at the program's end. Prints the cluster's statistics with OMP_DISPLAY_ENV=verbose. Ends the program with
 // status 123 if a check has found something (MARLINE_CLUSTER_WRITES=check).
 void end_cluster_check();

@@ -32,6 +32,8 @@ bool read_writes(Cursor& in, ClusterWrites& writes) {
   return true;
 }
 
+const CheckedAtLoad g_checked(Option::kClusterWrites, [] { (void)chosen_writes(); });
+
 }  // namespace
 
 ClusterWrites chosen_writes() { return option_as<ClusterWrites>(Option::kClusterWrites, read_writes); }

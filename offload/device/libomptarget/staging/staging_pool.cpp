@@ -46,6 +46,10 @@ size_t StagingPool::limit() {
   return bytes;
 }
 
+namespace {
+const CheckedAtLoad g_checked(Option::kStaging, [] { (void)option_bytes(Option::kStaging); });
+}  // namespace
+
 void StagingPool::reserve(Device* device, size_t bytes) {
   Waiter self = {MARLINE_EVENT_INIT, bytes, nullptr};
   {

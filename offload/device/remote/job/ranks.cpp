@@ -120,6 +120,8 @@ Network chosen_network() {
   return network;
 }
 
+const CheckedAtLoad g_checked(Option::kNetwork, [] { (void)chosen_network(); });
+
 void give_orders(const marline_ranks_t* ranks, const int* listeners, int count) {
   LauncherOrders orders = {{g_cards[0].secret[0], g_cards[0].secret[1]}, ranks->rank, ranks->count, count};
   Deadline deadline(kLauncherTimeout);

@@ -44,6 +44,8 @@ Wish chosen_wish() {
   return option_as<Wish>(Option::kNodeDevices, read_wish);
 }
 
+const CheckedAtLoad g_checked(Option::kNodeDevices, [] { (void)option_as<Wish>(Option::kNodeDevices, read_wish); });
+
 CpuPart g_parts[kMostCpuParts];
 WorkerDevices g_devices;
 int g_before = 0;  // workers of this node with lower numbers
