@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -65,20 +66,54 @@ bool program_initialises_mpi() {
   return initialises;
 }
 
+// MPI 4.1, section 11.4.1: may be called at any time, by any thread.
+using Initialized = int (*)(int*);
+Atomic<Initialized> g_initialized{nullptr};  // written when MPI is found; relaxed: it is the address of constant code
+
+bool is_initialised(Initialized initialized) {
+  int flag = 0;
+  if (initialized != nullptr) initialized(&flag);
+  return flag != 0;
+}
+
+// The library then stays loaded, so that it can be asked at any time.
 bool is_initialised(const char* library) {
   void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return false;
-  // MPI 4.1, section 11.4.1: may be called at any time.
-  auto initialized = reinterpret_cast<int (*)(int*)>(dlsym(handle, "PMPI_Initialized"));
-  int flag = 0;
-  if (initialized != nullptr) initialized(&flag);
-  dlclose(handle);
-  return flag != 0;
+  auto initialized = reinterpret_cast<Initialized>(dlsym(handle, "PMPI_Initialized"));
+  if (g_initialized.exchange(initialized, relaxed) != nullptr) dlclose(handle);
+  return is_initialised(initialized);
+}
+
+// For dl_iterate_phdr: how many objects have ever been loaded.
+int count_loads(dl_phdr_info* info, size_t, void* loads) {
+  *static_cast<unsigned long long*>(loads) = info->dlpi_adds;
+  return 1;
+}
+
+Atomic<unsigned long long> g_loads_seen{0};  // at the last look; relaxed: each thread may look once more
+
+bool has_loaded_more() {
+  unsigned long long loads = 0;
+  dl_iterate_phdr(count_loads, &loads);
+  return g_loads_seen.exchange(loads, relaxed) != loads;
 }
 
 }  // namespace
 
+Atomic<uint64_t> g_next_mpi_look{0};
+
 void mpi_is_served() { served.store(true, relaxed); }
+
+void look_for_unserved_mpi() {
+  const bool is_known = served.load(relaxed) || warned.load(relaxed);
+  g_next_mpi_look.store(is_known ? ~uint64_t{0} : cycles() + kTicksBetweenLooks, relaxed);
+  if (is_known) return;
+  const int error_number = errno;  // the program's: it need not know of the look
+  Initialized initialized = g_initialized.load(relaxed);
+  if (initialized != nullptr ? is_initialised(initialized) : has_loaded_more()) warn_of_unserved_mpi();
+  errno = error_number;
+}
 
 void warn_of_unserved_mpi() {
   if (served.load(relaxed) || warned.load(relaxed)) return;

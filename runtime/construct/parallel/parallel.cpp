@@ -13,6 +13,7 @@
 #include "exec/worker/suspend.hpp"
 #include "exec/worker/worker.hpp"
 #include "platform/fp_control.hpp"
+#include "platform/mpi_calls.hpp"
 #include "platform/thread.hpp"
 #include "tool/tool.hpp"
 
@@ -180,6 +181,7 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
 
 Team* parallel_begin(const ParallelRequest& request) {
   Worker* worker = wait_until_child_may_start(this_worker());  // the implicit task is a tied one
+  if (worker->member->team->level == 0) look_for_unserved_mpi_now_and_then();
   int threads = number_of_threads(worker, request);
   const bool limited = is_group_limited(worker);
   if (limited) [[unlikely]] {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether MPI calls come to libmarline-mpi: one variable does it without the command, under every launcher, and where
-they do not, the first rank says so when the program begins to use OpenMP, before it can hang."""
+they do not, the first rank says so when the program opens a region, before it can hang."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -83,9 +84,27 @@ def test_a_library_that_takes_its_own_mpi(mpi, build, compiled, library):
     assert "without RTLD_DEEPBIND" in complaints(result)[0]
 
 
+@pytest.fixture
+def openmp(compiled) -> Path:
+    return compiled("gcc-12", "plugin.c", "-fopenmp", "-shared", "-fPIC")
+
+
 @one_mpi
-def test_mpi_after_openmp_is_said_at_the_exit(mpi, build, compiled, library):
-    openmp = compiled("gcc-12", "plugin.c", "-fopenmp", "-shared", "-fPIC")
+def test_mpi_after_openmp_is_said_before_it_hangs(mpi, build, openmp, library):
+    """The rank waits for a message that only a task can send, which it keeps from running."""
     loads = f"import ctypes; [ctypes.CDLL(path).count_threads() for path in ('{openmp}', '{library}')]"
-    result = start(build / "bin" / "marline", "run", sys.executable, "-c", loads, SEND_FIRST="1")
+    words = ["timeout", str(SECONDS), build / "bin" / "marline", "run", sys.executable, "-c", loads]
+    with subprocess.Popen(words, env=clean_environment(**CROWDED), stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert any(BLOCKED in line for line in process.stderr)  # ends when there is one
+            assert process.poll() is None
+        finally:
+            process.terminate()
+
+
+@one_mpi
+def test_mpi_without_a_later_region_is_said_at_the_exit(mpi, build, openmp):
+    loads = (f"import ctypes; ctypes.CDLL('{openmp}').count_threads(); mpi = ctypes.CDLL('libmpi.so.40'); "
+             "mpi.MPI_Init(None, None); mpi.MPI_Finalize()")  # fmt: skip
+    result = start(build / "bin" / "marline", "run", sys.executable, "-c", loads)
     assert len(complaints(result)) == 1
