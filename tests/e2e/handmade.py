@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
+BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release")).resolve()
+sys.path.insert(0, str(BUILD / "lib" / "marline" / "python"))  # beside the library that the package loads
 
 from marline.trace.read import events, reader  # noqa: E402
 from marline.trace.read.events import CALL_NUMBER, EVENTS  # noqa: E402

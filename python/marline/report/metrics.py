@@ -3,7 +3,7 @@
 from an analysis pass; here they are put side by side, with what makes them doubtful.
 
 The keys are a contract (studies read them): ranks, total, graph, discovery, communication, overlap, collectives,
-devices, links, causes, incomplete."""
+devices, links, critical_path, causes, incomplete."""
 
 import csv
 from collections import Counter
@@ -20,7 +20,7 @@ from marline.trace.passes.thread_time.causes import CAUSES
 
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
-          "held_receives", "imbalance", "overlap", "collectives", "devices", "links")  # fmt: skip
+          "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path")  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -42,6 +42,7 @@ def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any
         "collectives": results["collectives"],
         "devices": results["devices"],
         "links": results["links"],
+        "critical_path": results["critical_path"],
         "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"] - kind["device_ns"]),
         "regions": results["regions"],
         "worksharing": results["worksharing"],

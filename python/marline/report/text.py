@@ -17,6 +17,8 @@ from marline.units import count, duration, percent, size
 WIDTH = 80
 MOST_RANKS = 8  # rows of the breakdown; of more ranks the ones with least and most work are shown
 MOST_KINDS = 5
+MOST_PARTS = 4  # of what bounded the run, if they are this share of it
+LEAST_PART = 0.01
 MOST_REGIONS = 5
 MOST_DEVICES = 16
 BAR = 24
@@ -154,6 +156,8 @@ def facts(document: dict[str, Any]) -> Table:
         left_out = ", ".join(f"{count(counters[name])} {name}" for name in ("pruned", "duplicate", "transitive"))
         table.add_row("dependences", f"{count(counters['dependences'])} of {_plural(counters['tasks'], 'task')}, "
                       f"{_plural(counters['edges'], 'edge')} created, {left_out}")  # fmt: skip
+    for title, text in bounds(document["critical_path"], len(document["ranks"])):
+        table.add_row(title, text)
     calls = [row for row in document["communication"]["calls"] if row["kind"] != "local"]
     if calls:
         number, total, suspended = (sum(row[key] for row in calls) for key in ("count", "total_ns", "suspended_ns"))
@@ -165,6 +169,21 @@ def facts(document: dict[str, Any]) -> Table:
         table.add_row("overlap", f"while {_plural(number, 'message')} {'was' if number == 1 else 'were'} under way, "
                       f"threads worked {percent(ratio, 1)} of the time")  # fmt: skip
     return table
+
+
+def bounds(path: dict[str, Any], ranks: int) -> list[tuple[str, str]]:
+    """What came last, one after the other, and how fast the same work could be."""
+    if not path["chain"]:
+        return []
+    parts = [row for row in path["chain"][:MOST_PARTS] if row["total_ns"] >= LEAST_PART * path["makespan_ns"]]
+    shares = [f"{row['name']} {percent(row['total_ns'], path['makespan_ns'])}" for row in parts]
+    most = path["chain_ranks"][0]
+    where = f" (rank {most['rank']}: {percent(most['total_ns'], path['makespan_ns'])})" if ranks > 1 else ""
+    least = f"at least {duration(path['least_ns'])} on {_plural(path['threads'], 'thread')}"
+    without = f" ({duration(path['span_ns'])} if MPI took no time)" if path["span_ns"] != path["path_ns"] else ""
+    width = f"{path['parallelism']:.1f} threads can work at a time, on average"
+    return [("bounded by", "; ".join(shares) + where),
+            ("critical path", f"{duration(path['path_ns'])}{without}; {least}; {width}")]  # fmt: skip
 
 
 def kinds(document: dict[str, Any]) -> Table:

@@ -2,5 +2,5 @@
 """Marline's own analysis passes: importing this package registers them."""
 
 from . import communication, discovery, graph_metrics, integrity, overlap, regions, tables  # noqa: F401
-from . import devices, picture  # noqa: F401  its passes: kinds, lanes, picture
+from . import critical_path, devices, picture  # noqa: F401  picture: kinds, lanes, picture
 from .thread_time import breakdown, states  # noqa: F401

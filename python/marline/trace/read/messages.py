@@ -27,17 +27,22 @@ _ALSO_RECEIVES = [n for n, name in MPI_CALLS.items() if name.startswith("MPI_Ise
 
 @dataclass
 class Messages:
-    """Row of the sending call and of the call in which the receiver got the message."""
+    """Rows of calls: the sending one, the one in which the receiver got the message, the one that had asked for it, and
+    the one in which the send was finished, -1 if none was recorded."""
 
     send: np.ndarray
     receive: np.ndarray
+    asked: np.ndarray
+    sent: np.ndarray
 
 
 @dataclass
 class _Side:
-    """Sends or receives: the call to name, when it took its place in the order, and the other side's envelope."""
+    """Sends or receives: the call to name, the one at its other end (a request's start or its completion), when it took
+    its place in the order, and the other side's envelope."""
 
     call: np.ndarray
+    other: np.ndarray
     time: np.ndarray
     rank: np.ndarray
     peer: np.ndarray
@@ -61,15 +66,18 @@ def messages(trace: Trace, calls: Calls, started: Requests | None = None) -> Mes
                      (sends.tag, receives.tag))
     ]  # fmt: skip
     left, right = _match_in_order(envelope, sends.time, receives.time)
-    return Messages(sends.call[left], receives.call[right])
+    return Messages(sends.call[left], receives.call[right], receives.other[right], sends.other[left])
 
 
 def _sends(calls: Calls, started: Requests) -> _Side:
     direct = np.flatnonzero(kind_mask(calls, "send", "sendreceive", "start_send"))
     indirect = np.flatnonzero(np.isin(calls.call[started.envelope], _PERSISTENT_SENDS))
     made = started.envelope[indirect]
+    done = np.where(kind_mask(calls, "start_send"), -1, np.arange(len(calls.call)))
+    done[started.call] = started.done  # of a call that starts several, none of which is `direct`, any
     side = _Side(
         call=np.r_[direct, started.call[indirect]],
+        other=np.r_[done[direct], started.done[indirect]],
         time=np.r_[calls.start[direct], started.start[indirect]],
         rank=np.r_[calls.rank[direct], started.rank[indirect]].astype(np.int64),
         peer=np.r_[calls.peer[direct], calls.peer[made]],
@@ -89,6 +97,7 @@ def _receives(calls: Calls, started: Requests) -> _Side:
     told = np.isin(calls.call[made], _ALSO_RECEIVES)
     side = _Side(
         call=np.r_[direct, started.done[indirect]],
+        other=np.r_[direct, started.call[indirect]],
         time=np.r_[calls.start[direct], started.start[indirect]],
         rank=np.r_[calls.rank[direct], started.rank[indirect]].astype(np.int64),
         peer=np.r_[calls.source[direct], np.where((source >= 0) | told, source, calls.peer[made])],
@@ -101,6 +110,11 @@ def _receives(calls: Calls, started: Requests) -> _Side:
 def world_ranks(trace: Trace, rank: np.ndarray, comm: np.ndarray, peer: np.ndarray) -> np.ndarray:
     """Rank in MPI_COMM_WORLD of `peer` of `comm` as `rank` numbers it; -1 if there is none or it is not known."""
     return _Worlds(trace).of(rank.astype(np.int64), comm.astype(np.int64), peer)[0]
+
+
+def communicators(trace: Trace, rank: np.ndarray, comm: np.ndarray) -> np.ndarray:
+    """A number for each communicator that is the same on all its ranks. `comm` is as `rank` numbers it."""
+    return _Worlds(trace).of(rank, comm, np.zeros(len(comm), dtype=np.int64))[1]
 
 
 class _Worlds:

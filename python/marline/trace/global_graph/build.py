@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts the global graph together: the points of all tasks, the edges between them, and the work in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..model import INITIAL, Segments, lane_number
+from ..read.calls import InMpi
+from ..native import Arrows, covered, has_cycle, points_at
+from ..read.columns import distinct, find, overlaps
+from ..read.records import TASK_BITS, Trace
+from ..registry import Analysis, analysis_pass
+from . import edges as kinds
+from . import points as what
+from .communication import add_communication
+from .edges import EdgeList, GraphEdges, joined
+from .openmp import add_openmp
+from .points import PointList, Points
+
+
+THREAD_SHIFT = 32  # of a task's id: above it stands the thread that made it, below 0 outside of any task
+
+
+@dataclass
+class GlobalGraph:
+    """The first `declared` edges are the program's order and its work. The others, to points that begin or go on on a
+    thread, come from the last point of what ran there before. Nothing takes time outside of the breakdown's total, from
+    `begin` to `end`. `backwards`: how many edges were left out because clocks, or lost records, make them lead back in
+    time."""
+
+    points: Points
+    edges: GraphEdges
+    declared: int
+    begin: int
+    end: int
+    backwards: int
+
+    @property
+    def time(self) -> np.ndarray:
+        """Of each point, or the nearer end of the total."""
+        return np.clip(self.points.time, self.begin, self.end)
+
+
+_NEEDS = ("tasks", "segments", "edges", "calls", "in_mpi", "requests", "messages", "suspensions")
+
+
+@analysis_pass("global_graph", needs=(*_NEEDS, "breakdown"))
+def global_graph(of: Analysis) -> GlobalGraph:
+    """The graph of all ranks."""
+    begin, end = (int(of["breakdown"].edges[at]) for at in (0, -1))
+    tasks, runs, dependences, calls, mpi, requests, messages, suspensions = (of[name] for name in _NEEDS)
+    points, edges = PointList(), EdgeList()
+    add_openmp(of.trace, tasks, runs, dependences, points, edges)
+    add_communication(of.trace, calls, requests, messages, suspensions, points, edges)
+    initial = _threads_of_initial_tasks(of.trace)
+    all_points = points.finish(initial)
+    inside = np.clip(all_points.time, begin, end)
+    ordered = edges.finish(all_points.place)
+    ordered.weight = np.minimum(ordered.weight, inside[ordered.sink] - inside[ordered.source])
+    active, in_total = _Active(runs), replace(all_points, time=inside)
+    work = _work(all_points, _done(in_total, runs, active, mpi, initial[1], (begin, end)))
+    forward = _forward(all_points, work, ordered)
+    parts = (work, ordered.take(forward), _busy(all_points, active))
+    return GlobalGraph(all_points, joined(*parts), len(work.source) + len(forward), begin, end,
+                       len(ordered.source) - len(forward))  # fmt: skip
+
+
+def _forward(points: Points, work: GraphEdges, ordered: GraphEdges) -> np.ndarray:
+    """Rows of `ordered` that do not lead back in time. In a damaged trace, edges between points of one nanosecond may
+    lead in a circle: then only those count that follow the order of the points, as work does."""
+    gained = points.time[ordered.sink] - points.time[ordered.source]
+    at_once = np.flatnonzero(gained == 0)
+    still = np.flatnonzero(points.time[work.sink] == points.time[work.source])
+    source, sink = (np.r_[one[at_once], other[still]] for one, other in ((ordered.source, work.source),
+                                                                        (ordered.sink, work.sink)))  # fmt: skip
+    forward = gained >= 0
+    if has_cycle(Arrows(len(points.task), source, sink, np.zeros(len(source), dtype=np.int64))):
+        forward[at_once] = ordered.source[at_once] < ordered.sink[at_once]
+    return np.flatnonzero(forward)
+
+
+class _Active:
+    """When tasks ran and did not wait: by task and start. `before`: the interval before on the same thread, or -1."""
+
+    def __init__(self, runs: Segments) -> None:
+        rows = np.flatnonzero(~runs.waits)
+        lane = lane_number(runs.rank, runs.thread)[rows]
+        follows = np.r_[False, lane[1:] == lane[:-1]][: len(rows)]
+        order = np.lexsort((runs.start[rows], runs.task[rows]))
+        place = np.empty(len(rows), dtype=np.int64)
+        place[order] = np.arange(len(rows))
+        self.before = np.where(follows, np.roll(place, 1), -1)[order]
+        self.task, self.start, self.end = runs.task[rows][order], runs.start[rows][order], runs.end[rows][order]
+
+
+def _threads_of_initial_tasks(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """Ids of threads outside of any task, and their initial tasks: what a thread does before OpenMP starts and after it
+    has ended is the same code going on."""
+    begins = trace.select("implicit_begin")
+    initial = begins[(trace.field("implicit_begin", "flags", begins) & np.uint64(INITIAL)) != 0]
+    thread = trace.rank[initial].astype(np.uint64) << np.uint64(TASK_BITS)
+    thread |= trace.thread[initial].astype(np.uint64) << np.uint64(THREAD_SHIFT)
+    ids, first = np.unique(thread, return_index=True)
+    return ids, trace.task[initial[first]]
+
+
+def _work(points: Points, done: np.ndarray) -> GraphEdges:
+    """Between neighbouring points of a task: how long it ran its own code. What MPI takes is the edges' of the call."""
+    source = np.flatnonzero((points.task[1:] == points.task[:-1]) & (points.task[1:] != 0))
+    weight = done[source + 1] - done[source]
+    inside = _in_mpi(points)[source]
+    weight[inside] = 0
+    return GraphEdges(source, source + 1, weight, np.where(inside, kinds.MPI, kinds.WORK).astype(np.int8))
+
+
+def _in_mpi(points: Points) -> np.ndarray:
+    """Whether a task is in a call after each of its points."""
+    step = np.where(points.what == what.CALL, 1, np.where(points.what == what.RETURN, -1, 0))
+    return np.cumsum(step) > 0
+
+
+def _done(points: Points, runs: Segments, active: _Active, mpi: InMpi, initial: np.ndarray,
+          total: tuple[int, int]) -> np.ndarray:  # fmt: skip
+    """By point: how long its task had run by then. Where OpenMP does not know the thread, all of its time counts; of
+    initial tasks, so does the time before OpenMP has started, and after it has ended."""
+    task, start, end = active.task, active.start, active.end
+    inside = overlaps(task, start, end, mpi.task, mpi.start, mpi.end)
+    order = np.lexsort((inside.start, inside.a))
+    done = covered(points.task, points.time, task, start, end)
+    done -= covered(points.task, points.time, task[inside.a[order]], inside.start[order], inside.end[order])
+    unknown = find(distinct(runs.task), points.task) < 0
+    done[unknown] = points.time[unknown]
+    for task in initial.tolist():
+        mine, runs_of = np.flatnonzero(points.task == task), np.flatnonzero(runs.task == task)
+        if len(runs_of):
+            done[mine] += np.minimum(points.time[mine] - np.clip(runs.start[runs_of[0]], *total), 0)
+            done[mine] += np.maximum(points.time[mine] - np.clip(runs.end[runs_of].max(), *total), 0)
+    return done
+
+
+def _busy(points: Points, active: _Active) -> GraphEdges:
+    """From what ran on the thread before, to the points where tasks begin or go on."""
+    at_start, at_end = points_at(points.task, points.time, active.task, active.start, active.end)
+    row = np.flatnonzero((at_start >= 0) & (active.before >= 0))
+    sink, source = at_start[row], at_end[active.before[row]]
+    # `at_start` is the last of several points of one nanosecond: only one that begins or resumes is meant.
+    begins = np.isin(points.what[sink], (what.BEGIN, what.RESUME)) & (points.time[sink] == active.start[row])
+    begins &= (source >= 0) & (points.task[source] != points.task[sink])
+    source, sink = source[begins], sink[begins]
+    return GraphEdges(source, sink, np.zeros(len(source), dtype=np.int64),
+                      np.full(len(source), kinds.THREAD, dtype=np.int8))  # fmt: skip

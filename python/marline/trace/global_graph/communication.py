@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points and edges of MPI: messages, collectives, other calls.
+
+A message takes from when both sides have called to when the receiver has it, so a message that came early takes no
+time of its own. A send ends after its receive was asked for, if that is how it was: MPI may send a small message away
+before, and wait for the receiver of a large one. One-sided communication and collectives on neighbours are calls like
+others.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model import Suspensions
+from ..read.calls import Calls, Requests, kind_mask
+from ..read.columns import occurrences
+from ..read.events import MPI_CALLS
+from ..read.messages import Messages, communicators, world_ranks
+from ..read.records import Trace
+from . import edges as kinds
+from . import points as what
+from .edges import EdgeList
+from .points import PointList
+
+# Whom a collective makes wait for whom (MPI 4.1, chapter 6); of prefix sums no rank waits for the later ones.
+ALL, FROM_ROOT, TO_ROOT = range(3)
+_ROLES = {
+    "Barrier": ALL, "Allgather": ALL, "Allgatherv": ALL, "Alltoall": ALL, "Alltoallv": ALL, "Alltoallw": ALL,
+    "Allreduce": ALL, "Reduce_scatter": ALL, "Reduce_scatter_block": ALL, "Bcast": FROM_ROOT, "Scatter": FROM_ROOT,
+    "Scatterv": FROM_ROOT, "Gather": TO_ROOT, "Gatherv": TO_ROOT, "Reduce": TO_ROOT,
+}  # fmt: skip
+_NAME = re.compile(r"MPI_(?:I(?=[a-z]))?(\w+?)(?:_init)?$")
+
+
+def _role(name: str) -> int:
+    """-1: no collective that makes anybody wait."""
+    match = _NAME.match(name)
+    return _ROLES.get(match[1][0].upper() + match[1][1:], -1) if match else -1
+
+
+_ROLE_OF = np.full(max(MPI_CALLS) + 1, -1)
+for _number, _call in MPI_CALLS.items():
+    _ROLE_OF[_number] = _role(_call)
+
+
+@dataclass
+class _CallPoints:
+    """By row of Calls. `got`: where what the call waited for made its task go on."""
+
+    enter: np.ndarray
+    got: np.ndarray
+    leave: np.ndarray
+    time: np.ndarray  # of `got`
+
+
+def add_communication(trace: Trace, calls: Calls, requests: Requests, messages: Messages, suspensions: Suspensions,
+                      points: PointList, edges: EdgeList) -> None:  # fmt: skip
+    at = _add_calls(calls, suspensions, points)
+    explained = np.zeros(len(calls.call), dtype=bool)
+    _add_messages(calls, messages.send, messages.receive, at, explained, edges)
+    waited = np.flatnonzero(messages.sent >= 0)
+    asked, sent = messages.asked[waited], messages.sent[waited]
+    first = calls.start[asked] <= at.time[sent]
+    _add_messages(calls, asked[first], sent[first], at, explained, edges)
+    _add_collectives(trace, calls, _collectives(trace, calls, requests), at, explained, points, edges)
+    rest = np.flatnonzero(~explained)
+    edges.add(kinds.MPI, at.enter[rest], at.leave[rest], calls.end[rest] - calls.start[rest])
+
+
+def _add_messages(calls: Calls, one: np.ndarray, other: np.ndarray, at: _CallPoints, explained: np.ndarray,
+                  edges: EdgeList) -> None:  # fmt: skip
+    """From call `one` of one side to what ended call `other` of the other side."""
+    both = np.maximum(calls.start[one], calls.start[other])
+    edges.add(kinds.MESSAGE, at.enter[one], at.got[other], np.maximum(at.time[other] - both, 0))
+    explained[other] = True
+
+
+def _add_calls(calls: Calls, suspensions: Suspensions, points: PointList) -> _CallPoints:
+    enter = points.add(what.CALL, calls.task, calls.start, calls.enter_row)
+    leave = points.add(what.RETURN, calls.task, calls.end, calls.enter_row + 0.5)
+    row = np.arange(len(suspensions.task))
+    points.add(what.SUSPEND, suspensions.task, suspensions.start, row)
+    resume = points.add(what.RESUME, suspensions.task, suspensions.end, row)
+    found = _CallPoints(enter, leave.copy(), leave, calls.end.copy())
+    inside = suspensions.call >= 0  # the last one counts: they stand in order of time
+    found.got[suspensions.call[inside]] = resume[inside]
+    found.time[suspensions.call[inside]] = suspensions.end[inside]
+    return found
+
+
+@dataclass
+class _Collectives:
+    """Each rank's part in a collective. `enter`, `leave`: rows of Calls; `group`: the same for all its ranks."""
+
+    enter: np.ndarray
+    leave: np.ndarray
+    group: np.ndarray
+    role: np.ndarray
+    root: np.ndarray  # whether this rank is the root
+
+
+def _collectives(trace: Trace, calls: Calls, requests: Requests) -> _Collectives:
+    """Ranks call the collectives of a communicator in one order (MPI 4.1, 6.14)."""
+    direct = np.flatnonzero((_ROLE_OF[calls.call] >= 0) & kind_mask(calls, "collective") & calls.returned)
+    started = np.flatnonzero((_ROLE_OF[calls.call[requests.envelope]] >= 0) & (requests.done >= 0))
+    enter = np.r_[direct, requests.call[started]]
+    envelope = np.r_[direct, requests.envelope[started]]
+    leave = np.r_[direct, requests.done[started]]
+    rank, comm = calls.rank[envelope].astype(np.int64), calls.comm[envelope].astype(np.int64)
+    order = np.lexsort((calls.start[enter], comm, rank))
+    enter, envelope, leave, rank, comm = (column[order] for column in (enter, envelope, leave, rank, comm))
+    identity = communicators(trace, rank, comm)
+    role = _ROLE_OF[calls.call[envelope]]
+    turn = occurrences(rank << 16 | comm)
+    _, group = np.unique(np.stack([identity, turn, role]), axis=1, return_inverse=True)
+    root = world_ranks(trace, rank, comm, calls.peer[envelope]) == rank
+    return _Collectives(enter, leave, group.ravel(), role, root)
+
+
+def _add_collectives(trace: Trace, calls: Calls, found: _Collectives, at: _CallPoints, explained: np.ndarray,
+                     points: PointList, edges: EdgeList) -> None:  # fmt: skip
+    groups = int(found.group.max(initial=-1)) + 1
+    giving = (found.role == ALL) | (found.root == (found.role == FROM_ROOT))
+    taking = (found.role == ALL) | (found.root == (found.role == TO_ROOT))
+    ready = np.full(groups, -1)
+    np.maximum.at(ready, found.group[giving], calls.start[found.enter[giving]])
+    known = np.flatnonzero(ready >= 0)  # some rank that the others wait for is in the trace
+    join = np.full(groups, -1)
+    join[known] = points.add(what.JOIN, np.zeros(len(known), dtype=np.uint64), ready[known], known)
+    edges.add(kinds.COLLECTIVE, at.enter[found.enter[giving]], join[found.group[giving]])
+    leave, group = found.leave[taking], found.group[taking]
+    both = np.maximum(ready[group], calls.start[leave])
+    edges.add(kinds.COLLECTIVE, join[group], at.got[leave], np.maximum(at.time[leave] - both, 0))
+    explained[leave[ready[group] >= 0]] = True

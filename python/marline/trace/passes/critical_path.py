@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What bounds the run: the longest path through the global graph, what it is made of, and the chain of what was waited
+for in this run.
+
+- `work` (Cilk's T1): all edges of work. `span` (T-infinity): the longest path if MPI takes no time. Average
+  parallelism: work / span. On P threads no schedule takes less than max(work / P, span), and none that is never idle
+  while a task is ready takes more than span + (work - span) / P (Brent, 1974; Blumofe and Leiserson, 1999).
+- `path`: the longest path with MPI, where a message takes the time in which both sides were there. No number of threads
+  makes the same work faster on this network.
+- The chain: from the run's last point back, each time to what came last of all that it waited for, the thread included.
+  Its parts add up to the makespan.
+- Slack of a task: how much later it could end without making the longest path longer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..global_graph import edges as kinds
+from ..global_graph import points as what
+from ..global_graph.build import GlobalGraph
+from ..global_graph.edges import COMMUNICATION, EDGE_KINDS, GraphEdges
+from ..native import Arrows, last_arrivals, longest_paths, path_to
+from ..read.records import TASK_BITS
+from ..registry import Analysis, analysis_pass
+from ..statistics import group_by, rows
+from .picture import Kinds
+
+CREATION, OUTSIDE = "creation of tasks", "code outside of tasks"
+UNKNOWN, BEFORE = "waiting of tasks, for what is not recorded", "before the first record of its thread"
+
+
+@dataclass
+class CriticalPath:
+    """Times in ns. `path`, `chain`: their edges, in the order of time."""
+
+    makespan: int
+    threads: int
+    work: int
+    span: int
+    path_length: int
+    path: GraphEdges
+    chain: GraphEdges
+    path_parts: list[dict[str, Any]]
+    chain_parts: list[dict[str, Any]]
+    chain_ranks: list[dict[str, Any]]  # where the chain was: most first
+    soonest: np.ndarray  # by row of tasks: the longest path to its end, if MPI takes no time; -1: it has not ended
+    slack: np.ndarray  # the same way; with MPI
+    kinds: Kinds
+    backwards: int
+
+    @property
+    def parallelism(self) -> float:
+        """How many threads could work at a time, on average."""
+        return self.work / self.span if self.span else 0.0
+
+    @property
+    def least(self) -> int:
+        """The least time on as many threads, whatever the schedule."""
+        return max(self.work // max(self.threads, 1), self.span)
+
+    @property
+    def greedy(self) -> int:
+        """The greatest time of a schedule that leaves no thread idle while a task is ready."""
+        return self.span + (self.work - self.span) // max(self.threads, 1)
+
+    def document(self) -> dict[str, Any]:
+        known = np.flatnonzero(self.slack >= 0)
+        groups = group_by(self.kinds.of_task[known])
+        slack = self.slack[known]
+        return {
+            "makespan_ns": self.makespan, "threads": self.threads, "work_ns": self.work, "span_ns": self.span,
+            "path_ns": self.path_length, "parallelism": self.parallelism, "least_ns": self.least,
+            "greedy_ns": self.greedy, "path": self.path_parts, "chain": self.chain_parts,
+            "chain_ranks": self.chain_ranks,
+            "slack": rows(name=[self.kinds.names[kind] for kind in groups.key(self.kinds.of_task[known]).tolist()],
+                          tasks=groups.count, min_ns=groups.min(slack), mean_ns=groups.sum(slack) / groups.count,
+                          critical=groups.sum((slack == 0).astype(np.int64))),
+            "backwards": self.backwards,
+        }  # fmt: skip
+
+
+@analysis_pass("critical_path", needs=("global_graph", "breakdown", "tasks", "kinds", "segments"))
+def critical_path(of: Analysis) -> CriticalPath:
+    """Over the common total of the breakdown: before it and after it, nothing takes time."""
+    graph: GlobalGraph = of["global_graph"]
+    time, end = graph.points.time, graph.end
+    declared = graph.edges.take(slice(graph.declared))
+    arrows = _arrows(graph, declared)
+    found = longest_paths(arrows)
+    quiet = np.where(np.isin(declared.kind, COMMUNICATION), 0, declared.weight)
+    without = longest_paths(replace(arrows, weight=quiet))
+    path = declared.take(path_to(arrows, found, int(np.argmax(found.earliest)))) if len(time) else declared
+    before = np.flatnonzero(time <= end)
+    last = int(before[np.argmax(time[before])]) if len(before) else -1
+    chain = graph.edges.take(last_arrivals(_arrows(graph, graph.edges), time, last)) if len(before) else path
+    return CriticalPath(
+        end - graph.begin, len(of["breakdown"].lane_rank), int(declared.weight[declared.kind == kinds.WORK].sum()),
+        int(without.earliest.max(initial=0)), int(found.earliest.max(initial=0)), path, chain,
+        _parts(of, graph, path, path.weight), _chain_parts(of, graph, chain),
+        _chain_ranks(graph, chain),
+        _at_ends(of, graph, without.earliest), _at_ends(of, graph, found.latest - found.earliest), of["kinds"],
+        graph.backwards,
+    )  # fmt: skip
+
+
+def _arrows(graph: GlobalGraph, edges: GraphEdges) -> Arrows:
+    return Arrows(len(graph.points.task), edges.source, edges.sink, edges.weight)
+
+
+def _parts(of: Analysis, graph: GlobalGraph, edges: GraphEdges, time: np.ndarray) -> list[dict[str, Any]]:
+    """The time of these edges, by what they are: work by kind of task. Most first."""
+    points, tasks, of_kind = graph.points, of["tasks"], of["kinds"]
+    task = tasks.index(points.task[edges.sink])
+    is_work = edges.kind == kinds.WORK
+    creates = is_work & (points.what[edges.sink] == what.CREATE)
+    # Of work: a number per kind of task, then two for other code; of all else a number per kind of edge.
+    number = np.where(task >= 0, of_kind.of_task[np.maximum(task, 0)] if len(tasks.id) else 0, len(of_kind.names) + 1)
+    number[creates & (task < 0)] = len(of_kind.names)
+    names = [*of_kind.names, CREATION, OUTSIDE, *(kind.text for kind in EDGE_KINDS)]
+    number = np.where(is_work, number, len(of_kind.names) + 2 + edges.kind)
+    groups = group_by(number)
+    table = rows(name=[names[one] for one in groups.key(number).tolist()], kind=[EDGE_KINDS[one].name for one in
+                 groups.key(edges.kind).tolist()], edges=groups.count, total_ns=groups.sum(time))  # fmt: skip
+    return sorted((row for row in table if row["total_ns"]), key=lambda row: -row["total_ns"])
+
+
+def _chain_parts(of: Analysis, graph: GlobalGraph, chain: GraphEdges) -> list[dict[str, Any]]:
+    inside = graph.time
+    lasted = inside[chain.sink] - inside[chain.source]
+    worked = np.where(chain.kind == kinds.WORK, chain.weight, lasted)
+    # The records of another rank, or thread, begin earlier than those of the chain's first point.
+    before = int(inside[chain.source[0]]) - graph.begin if len(chain.source) else 0
+    rest = ((UNKNOWN, "wait", int(np.count_nonzero(lasted > worked)), int((lasted - worked).sum())),
+            (BEFORE, "start", 1, before))  # fmt: skip
+    parts = _parts(of, graph, chain, worked)
+    parts += [dict(zip(("name", "kind", "edges", "total_ns"), row)) for row in rest if row[-1]]
+    return sorted(parts, key=lambda row: -row["total_ns"])
+
+
+def _chain_ranks(graph: GlobalGraph, chain: GraphEdges) -> list[dict[str, Any]]:
+    task = graph.points.task[chain.sink]
+    task = np.where(task != 0, task, graph.points.task[chain.source])  # a join is nowhere
+    rank = (task >> np.uint64(TASK_BITS)).astype(np.int64)
+    groups = group_by(rank)
+    table = rows(rank=groups.key(rank), total_ns=groups.sum(graph.time[chain.sink] - graph.time[chain.source]))
+    return sorted(table, key=lambda row: -row["total_ns"])
+
+
+def _at_ends(of: Analysis, graph: GlobalGraph, values: np.ndarray) -> np.ndarray:
+    """By row of tasks: the value of the point where the task ends, or -1."""
+    tasks, points = of["tasks"], graph.points
+    ends = np.flatnonzero(points.what == what.END)
+    row = tasks.index(points.task[ends])
+    found = np.full(len(tasks.id), -1)
+    found[row[row >= 0]] = values[ends[row >= 0]]
+    return found

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The global graph and what bounds a run, on traces made by hand with answers worked out by hand: each kind of edge on
+the longest path once, messages and collectives between ranks, and the chain of what was waited for. One cycle is one
+nanosecond, and records begin at 1000."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from handmade import (COMPLETE, DETACH, IMPLICIT, LATE_FULFILL, SWITCH, TASKWAIT, UNDEFERRED, A, B, C, Stream,
+                      save)  # fmt: skip  first: it finds marline
+from marline.trace.analysis import Analysis
+from marline.trace.passes.critical_path import CriticalPath
+from marline.trace.read.events import CALL_NUMBER
+from marline.trace.read.reader import read_trace
+
+OTHER = 201  # the second thread's implicit task
+REGION = 300
+TASKWAIT_REGION, TASKGROUP_REGION, BARRIER, END_BARRIER = 5, 6, 3, 9
+WORLD = 1
+
+
+def team() -> tuple[Stream, Stream]:
+    """Two threads of one team; the second waits from the beginning."""
+    first = Stream(1).add(1000, "implicit_begin", IMPLICIT, parallel=REGION, index=0, size=2)
+    second = Stream(2).add(1000, "implicit_begin", OTHER, parallel=REGION, index=1, size=2)
+    second.add(1000, "wait_begin", OTHER, kind=BARRIER)
+    return first, second
+
+
+def run(stream: Stream, task: int, start: int, end: int, outer: int) -> None:
+    stream.add(1000 + end, "task_run", task, start=1000 + start, outer=outer)
+
+
+def analysed(folder: Path, *streams: Stream) -> CriticalPath:
+    return Analysis(read_trace(save(folder, list(streams))))["critical_path"]
+
+
+def parts(found: CriticalPath, which: str) -> dict[str, int]:
+    """Time by kind of edge."""
+    sums: dict[str, int] = {}
+    for row in found.document()[which]:
+        sums[row["kind"]] = sums.get(row["kind"], 0) + row["total_ns"]
+    return sums
+
+
+def test_dependences_on_two_threads(tmp_path: Path) -> None:
+    """A (100 ns) before C (50); B (200) beside them, on the other thread. C could start at 110, and did at 210."""
+    first, second = team()
+    for task, time, address in ((A, 1000, 1), (B, 1002, 2), (C, 1004, 1)):
+        first.add(time, "task_create", task, parent=IMPLICIT, flags=4)
+        first.add(time + 1, "dependence", task, type=3, address=address)
+    first.add(1006, "wait_begin", IMPLICIT, kind=BARRIER)
+    run(first, B, 10, 210, IMPLICIT)
+    run(second, A, 10, 110, OTHER)
+    run(first, C, 210, 260, IMPLICIT)
+    found = analysed(tmp_path, first, second)
+    assert (found.makespan, found.threads, found.work) == (250, 2, 350)
+    assert (found.span, found.path_length, found.least, found.greedy) == (200, 200, 200, 200 + 150 // 2)
+    assert found.parallelism == 350 / 200
+    assert found.soonest.tolist() == [100, 200, 150] and found.slack.tolist() == [50, 0, 50]
+    # C waited for its thread: B's 200 ns and its own 50.
+    assert parts(found, "chain") == {"work": 250}
+
+
+def test_taskwait_waits_for_children(tmp_path: Path) -> None:
+    """A creates B after 10 ns, waits for it, and then works 30 ns. B works 100 ns on the other thread, from 40 on."""
+    first, second = team()
+    first.add(1000, "task_create", A, parent=IMPLICIT, flags=4)
+    first.add(1000, "task_schedule", IMPLICIT, next=A, status=SWITCH)
+    first.add(1010, "task_create", B, parent=A, flags=4)
+    first.add(1020, "sync_begin", A, kind=TASKWAIT_REGION).add(1020, "wait_begin", A, kind=TASKWAIT_REGION)
+    run(second, B, 40, 140, OTHER)
+    first.add(1150, "wait_end", A, kind=TASKWAIT_REGION).add(1150, "sync_end", A, kind=TASKWAIT_REGION)
+    first.add(1180, "task_schedule", A, next=IMPLICIT, status=COMPLETE)
+    found = analysed(tmp_path, first, second)
+    assert (found.makespan, found.work, found.span) == (180, 20 + 100 + 30, 10 + 100 + 30)
+    assert parts(found, "chain") == {"work": 10 + 100 + 30, "create": 30, "taskwait": 10}
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_taskgroup_waits_for_grandchildren(tmp_path: Path, inside: bool) -> None:
+    """B is a child of A, which the group's task has created; without the group, the creator does not wait."""
+    first, second = team()
+    if inside:
+        first.add(1000, "sync_begin", IMPLICIT, kind=TASKGROUP_REGION)
+    first.add(1000, "task_create", A, parent=IMPLICIT, flags=4)
+    second.add(1010, "task_schedule", OTHER, next=A, status=SWITCH).add(1030, "task_create", B, parent=A, flags=4)
+    second.add(1040, "task_schedule", A, next=OTHER, status=COMPLETE)
+    run(second, B, 40, 240, OTHER)
+    if inside:
+        first.add(1010, "wait_begin", IMPLICIT, kind=TASKGROUP_REGION)
+        first.add(1250, "wait_end", IMPLICIT, kind=TASKGROUP_REGION)
+        first.add(1250, "sync_end", IMPLICIT, kind=TASKGROUP_REGION)
+    else:
+        first.add(1010, "mutex_acquire", IMPLICIT, kind=1).add(1250, "mutex_acquired", IMPLICIT, kind=1)
+    first.add(1250, "task_create", C, parent=IMPLICIT, flags=4)
+    run(first, C, 250, 260, IMPLICIT)
+    found = analysed(tmp_path, first, second)
+    assert found.soonest.tolist() == [30, 20 + 200, 20 + 200 + 10 if inside else 10]
+
+
+def test_barrier_joins_the_team_and_its_tasks(tmp_path: Path) -> None:
+    """The team's threads work 50 and 20 ns to the barrier, and a task 80 ns; then one works 40 ns, the other 10."""
+    first, second = team()
+    second.add(1000, "wait_end", OTHER, kind=BARRIER)
+    first.add(1000, "task_create", A, parent=IMPLICIT, flags=4)
+    for stream, task, work in ((first, IMPLICIT, 50), (second, OTHER, 20)):
+        stream.add(1000 + work, "sync_begin", task, kind=BARRIER).add(1000 + work, "wait_begin", task, kind=BARRIER)
+    run(second, A, 20, 100, OTHER)
+    for stream, task, left, work in ((first, IMPLICIT, 105, 40), (second, OTHER, 110, 10)):
+        stream.add(1000 + left, "wait_end", task, kind=BARRIER).add(1000 + left, "sync_end", task, kind=BARRIER)
+        stream.add(1000 + left + work, "task_create", B if task == IMPLICIT else C, parent=task, flags=4)
+    run(first, B, 145, 150, IMPLICIT)
+    run(second, C, 145, 150, OTHER)
+    found = analysed(tmp_path, first, second)
+    # The total begins with the first task, at 20: of the first thread's 50 ns, 30 are left.
+    assert found.makespan == 130 and found.soonest.tolist() == [80, 80 + 40 + 5, 80 + 10 + 5]
+    assert parts(found, "chain") == {"work": 80 + 40 + 5, "barrier": 5}
+
+
+def test_region_begins_after_its_fork_and_ends_before_its_join(tmp_path: Path) -> None:
+    """Serial code creates a task and forks; one thread works 60 ns; then serial code creates another task."""
+    first = Stream(1).add(1000, "implicit_begin", 77, parallel=0, index=1, size=1, flags=1)
+    first.add(1000, "task_create", A, parent=77, flags=4 | UNDEFERRED)
+    first.add(1000, "task_schedule", 77, next=A, status=SWITCH).add(1005, "task_schedule", A, next=77, status=COMPLETE)
+    first.add(1010, "parallel_begin", 77, parallel=REGION, size=2)
+    first.add(1011, "implicit_begin", IMPLICIT, parallel=REGION, index=0, size=2, flags=2)
+    first.add(1021, "sync_begin", IMPLICIT, kind=END_BARRIER).add(1021, "wait_begin", IMPLICIT, kind=END_BARRIER)
+    second = Stream(2).add(1015, "implicit_begin", OTHER, parallel=REGION, index=1, size=2, flags=2)
+    second.add(1075, "sync_begin", OTHER, kind=END_BARRIER).add(1075, "wait_begin", OTHER, kind=END_BARRIER)
+    second.add(1080, "wait_end", OTHER, kind=END_BARRIER).add(1080, "sync_end", OTHER, kind=END_BARRIER)
+    first.add(1081, "wait_end", IMPLICIT, kind=END_BARRIER).add(1081, "sync_end", IMPLICIT, kind=END_BARRIER)
+    first.add(1082, "implicit_end", IMPLICIT, flags=2).add(1082, "parallel_end", 77, parallel=REGION)
+    first.add(1092, "task_create", B, parent=77, flags=4)
+    run(first, B, 92, 100, 77)
+    found = analysed(tmp_path, first, second)
+    assert found.makespan == 100 and found.soonest.tolist() == [5, 5 + 5 + 60 + 10 + 8]
+
+
+def test_undeferred_task_and_taskwait_with_dependences_hold_their_creator(tmp_path: Path) -> None:
+    """A runs 40 ns inline. B, 50 ns on the other thread, writes what a taskwait (C) waits for; then D is created."""
+    first, second = team()
+    d = 105
+    first.add(1000, "task_create", A, parent=IMPLICIT, flags=4 | UNDEFERRED)
+    first.add(1000, "task_schedule", IMPLICIT, next=A, status=SWITCH)
+    first.add(1040, "task_schedule", A, next=IMPLICIT, status=COMPLETE)
+    first.add(1045, "task_create", B, parent=IMPLICIT, flags=4).add(1046, "dependence", B, type=3, address=8)
+    first.add(1047, "task_create", C, parent=IMPLICIT, flags=TASKWAIT | UNDEFERRED)
+    first.add(1048, "dependence", C, type=1, address=8)
+    first.add(1049, "wait_begin", IMPLICIT, kind=TASKWAIT_REGION)
+    run(second, B, 50, 100, OTHER)
+    first.add(1110, "task_schedule", C, next=0, status=8).add(1110, "wait_end", IMPLICIT, kind=TASKWAIT_REGION)
+    first.add(1115, "task_create", d, parent=IMPLICIT, flags=4)
+    run(first, d, 120, 130, IMPLICIT)
+    found = analysed(tmp_path, first, second)
+    assert found.soonest.tolist() == [40, 45 + 50, 45 + 50, 45 + 50 + 5 + 10]
+
+
+def test_detached_task_ends_with_its_event(tmp_path: Path) -> None:
+    """A detaches after 10 ns; B, which runs 70 ns, fulfils its event at 60; C depends on A."""
+    first, second = team()
+    first.add(1000, "task_create", A, parent=IMPLICIT, flags=4).add(1001, "dependence", A, type=3, address=8)
+    first.add(1002, "task_create", B, parent=IMPLICIT, flags=4)
+    first.add(1003, "task_create", C, parent=IMPLICIT, flags=4).add(1004, "dependence", C, type=3, address=8)
+    first.add(1005, "wait_begin", IMPLICIT, kind=BARRIER)
+    first.add(1010, "task_schedule", IMPLICIT, next=A, status=SWITCH)
+    first.add(1020, "task_schedule", A, next=IMPLICIT, status=DETACH)
+    second.add(1010, "task_schedule", OTHER, next=B, status=SWITCH)
+    second.add(1060, "task_schedule", A, next=0, status=LATE_FULFILL)
+    second.add(1080, "task_schedule", B, next=OTHER, status=COMPLETE)
+    run(first, C, 65, 75, IMPLICIT)
+    found = analysed(tmp_path, first, second)
+    assert found.soonest.tolist() == [50, 70, 60]
+
+
+def rank(number: int, task: int, sends: bool, call: str = "MPI_Recv", enter: int = 10, leave: int = 130,
+         tail: int = 20) -> Stream:  # fmt: skip
+    """A task that works to `enter`, calls MPI, and works `tail` more."""
+    peer = 1 - number if call in ("MPI_Recv", "MPI_Send") else 0
+    values = {"peer": peer, "tag": 7, "bytes": 8, "comm": WORLD, "call": CALL_NUMBER[call]}
+    stream = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=1)
+    stream.add(1000, "task_create", task, parent=IMPLICIT, flags=4)
+    stream.add(1000, "task_schedule", IMPLICIT, next=task, status=SWITCH)
+    stream.add(1000 + enter, "mpi_enter", task, **values).add(1000 + leave, "mpi_exit", task, **values)
+    return stream.add(1000 + leave + tail, "task_schedule", task, next=IMPLICIT, status=COMPLETE)
+
+
+def two_ranks(folder: Path, first: Stream, second: Stream) -> CriticalPath:
+    for number, stream in enumerate((first, second)):
+        save(folder, [stream], number, size=2)
+    return Analysis(read_trace(folder))["critical_path"]
+
+
+def test_late_sender(tmp_path: Path) -> None:
+    """Rank 1 asks at 10 and gets at 130 what rank 0 sends at 100: 30 ns of message, after the sender's 100."""
+    found = two_ranks(tmp_path, rank(0, A, True, "MPI_Send", 100, 105, 5), rank(1, A, False, "MPI_Recv", 10, 130, 20))
+    assert (found.makespan, found.span, found.path_length) == (150, 100 + 20, 100 + 30 + 20)
+    assert parts(found, "path") == {"work": 120, "message": 30} == parts(found, "chain")
+
+
+def test_late_receiver_of_a_large_message(tmp_path: Path) -> None:
+    """Rank 0 sends at 10, and MPI holds it until 130, as rank 1 asks at 100 only."""
+    found = two_ranks(tmp_path, rank(0, A, True, "MPI_Send", 10, 130, 20), rank(1, A, False, "MPI_Recv", 100, 125, 5))
+    assert (found.makespan, found.path_length) == (150, 100 + 30 + 20)
+    assert parts(found, "chain") == {"work": 120, "message": 30}
+
+
+def test_early_message_takes_no_time_of_its_own(tmp_path: Path) -> None:
+    found = two_ranks(tmp_path, rank(0, A, True, "MPI_Send", 10, 12, 5), rank(1, A, False, "MPI_Recv", 100, 103, 20))
+    assert found.path_length == found.span == 120
+
+
+@pytest.mark.parametrize(("call", "path"), [
+    ("MPI_Allreduce", {"work": 100 + 30, "collective": 20}),  # both wait for rank 1, which enters at 100
+    ("MPI_Reduce", {"work": 100 + 30, "collective": 20}),  # the root, 0, waits for rank 1
+    ("MPI_Bcast", {"work": 10 + 30, "mpi": 110}),  # nobody waits for rank 1; the root's call is one like others
+    ("MPI_Scan", {"work": 10 + 30, "mpi": 110}),
+])  # fmt: skip
+def test_collectives(tmp_path: Path, call: str, path: dict[str, int]) -> None:
+    found = two_ranks(tmp_path, rank(0, A, False, call, 10, 120, 30), rank(1, A, False, call, 100, 115, 5))
+    assert found.makespan == 150 and parts(found, "path") == path
+
+
+def test_calls_before_openmp_and_after_it_belong_to_the_initial_task(tmp_path: Path) -> None:
+    """A program with MPI alone at first: its thread has no task yet, and none any more at the end."""
+    base, initial = 1 << 32, 1 << 32 | 1
+    values = {"peer": -1, "comm": WORLD, "call": CALL_NUMBER["MPI_Barrier"]}
+    stream = Stream(1).add(1000, "mpi_enter", base, **values).add(1010, "mpi_exit", base, **values)
+    stream.add(1050, "implicit_begin", initial, index=1, size=1, flags=1)
+    stream.add(1060, "task_create", A, parent=initial, flags=4 | UNDEFERRED)
+    stream.add(1060, "task_schedule", initial, next=A, status=SWITCH)
+    stream.add(1080, "task_schedule", A, next=initial, status=COMPLETE)
+    stream.add(1090, "implicit_end", initial, flags=1)
+    of = Analysis(read_trace(save(tmp_path, [stream])))
+    points = of["global_graph"].points
+    assert set(points.task.tolist()) == {initial, A, 0}  # 0: the barrier
+    assert of["critical_path"].soonest.tolist() == [20]
+
+
+def test_circle_of_one_nanosecond_is_broken(tmp_path: Path) -> None:
+    """Two tasks of a damaged trace each created the other, at the same time."""
+    stream = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=1)
+    stream.add(1010, "task_create", A, parent=B, flags=4).add(1010, "task_create", B, parent=A, flags=4)
+    stream.add(1010, "task_schedule", IMPLICIT, next=A, status=SWITCH)
+    stream.add(1010, "task_schedule", A, next=B, status=COMPLETE)
+    stream.add(1020, "task_schedule", B, next=IMPLICIT, status=COMPLETE)
+    found = analysed(tmp_path, stream)
+    assert found.backwards == 1 and found.span == found.makespan == 10
