@@ -175,6 +175,10 @@ void prepare_iteration(PersistentGraph* graph) {
   graph->record.iteration = static_cast<uint8_t>(graph->instance);
 }
 
+// For tools, an iteration that the next one waits for is a taskgroup region. Of MARLINE_GRAPH_NOWAIT two overlap, which
+// regions cannot.
+bool is_group(const PersistentGraph* graph) { return graph->instances() == 1; }
+
 void check_caller(const PersistentGraph* graph, const char* function) {
   const Task* task = this_worker()->task;
   if (task->has(task_flag::kSharesTable) || (task->table != nullptr && task->table->sharer != nullptr)) {
@@ -204,8 +208,12 @@ bool graph_iterate(PersistentGraph* graph) {
   if (!graph->open && graph->producer->has(task_flag::kInGraph)) {
     fatal("marline_graph_iterate: the task is in an iteration of another graph; end that one first");
   }
+  const bool ends_one = graph->open && is_group(graph);
   if (!graph->open) enter_producer(graph);
+  if (ends_one) announce_group_wait(graph->producer, nullptr);
   prepare_iteration(graph);
+  if (ends_one) announce_group_end(graph->producer, nullptr);
+  if (is_group(graph)) announce_group_begin(graph->producer, nullptr);
   graph->position = 0;
   graph->allocated = 0;
   graph->is_whole = graph->is_renewed = false;
@@ -231,7 +239,9 @@ void graph_enter(PersistentGraph* graph, Worker* worker) {
 void graph_leave(PersistentGraph* graph) {
   if (!graph->open) return;
   end_reported_iteration(graph);
+  if (is_group(graph)) announce_group_wait(graph->producer, nullptr);
   for (int i = 0; i < graph->instances(); ++i) wait_for_iteration(graph, i);
+  if (is_group(graph)) announce_group_end(graph->producer, nullptr);
   graph->producer->flags &= ~task_flag::kInGraph;
   graph->producer->table = graph->producers_table;
   graph->producer->taskgroup = graph->producers_group;

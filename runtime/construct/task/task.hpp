@@ -82,6 +82,11 @@ void taskyield(Worker* worker);
 void taskgroup_begin(Worker* worker, const void* codeptr, bool is_construct = true);
 void taskgroup_end(Worker* worker, const void* codeptr);
 
+// Tell a tool of a taskgroup region: that it begins, that its end waits, that it has ended.
+void announce_group_begin(Task* task, const void* codeptr);
+void announce_group_wait(Task* task, const void* codeptr);
+void announce_group_end(Task* task, const void* codeptr);
+
 // Whether the current task is included/final (omp_in_final).
 bool in_final(const Worker* worker);
 

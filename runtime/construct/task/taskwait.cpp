@@ -95,6 +95,22 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
     announce_dependent_wait(tool::Endpoint::kEnd, task, codeptr);
 }
 
+void announce_group_begin(Task* task, const void* codeptr) {
+  if (!tool::on(tool::event::kSyncRegion)) return;
+  tool::sync_region(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, &task->team->tool_data, &task->tool_data,
+                    codeptr);
+}
+
+void announce_group_wait(Task* task, const void* codeptr) {
+  if (!tool::on(tool::event::kSyncRegionWait)) return;
+  tool::sync_region_wait(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, &task->team->tool_data, &task->tool_data,
+                         codeptr);
+}
+
+void announce_group_end(Task* task, const void* codeptr) {
+  announce(tool::SyncRegion::kTaskgroup, tool::Endpoint::kEnd, task, codeptr);
+}
+
 void taskgroup_begin(Worker* worker, const void* codeptr, bool is_construct) {
   Task* task = worker->task;
   auto* group = new (worker->pool->allocate(sizeof(Taskgroup))) Taskgroup;
@@ -102,10 +118,7 @@ void taskgroup_begin(Worker* worker, const void* codeptr, bool is_construct) {
   if (task->has(task_flag::kInGraph)) [[unlikely]]
     persistent_note_wait(task, NodeKind::kGroupBegin);
   task->taskgroup = group;
-  if (tool::on(tool::event::kSyncRegion)) {
-    tool::sync_region(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, &task->team->tool_data, &task->tool_data,
-                      codeptr);
-  }
+  announce_group_begin(task, codeptr);
 }
 
 void taskgroup_end(Worker* worker, const void* codeptr) {
@@ -115,15 +128,12 @@ void taskgroup_end(Worker* worker, const void* codeptr) {
   if (task->has(task_flag::kInGraph)) [[unlikely]]
     persistent_note_wait(task, NodeKind::kGroupEnd);
   progress_at_scheduling_point(worker);
-  if (tool::on(tool::event::kSyncRegionWait)) {
-    tool::sync_region_wait(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, &task->team->tool_data,
-                           &task->tool_data, codeptr);
-  }
+  announce_group_wait(task, codeptr);
   wait_for_group(task, group);
   end_order(this_worker(), group);
   task->taskgroup = group->outer;
   SlabPool::release(group, this_worker()->pool);
-  announce(tool::SyncRegion::kTaskgroup, tool::Endpoint::kEnd, task, codeptr);
+  announce_group_end(task, codeptr);
 }
 
 }  // namespace marline
