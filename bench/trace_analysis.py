@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import sys
 import tempfile
@@ -23,7 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release"))
+sys.path.insert(0, str(BUILD / "lib" / "marline" / "python"))  # beside the library that the package loads
 
 from marline.trace.analysis import Analysis, pass_names  # noqa: E402
 from marline.trace.read import reader  # noqa: E402

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release")).resolve()
-sys.path.insert(0, str(BUILD / "lib" / "marline" / "python"))  # beside the library that the package loads
+# A link to the sources, beside the library that the package loads.
+PACKAGE = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release")).resolve() / "lib" / "marline" / "python"
+sys.path.insert(0, str(PACKAGE))
 
 from marline.trace.read import events, reader  # noqa: E402
 from marline.trace.read.events import CALL_NUMBER, EVENTS  # noqa: E402

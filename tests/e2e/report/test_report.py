@@ -17,7 +17,7 @@ from typing import IO
 
 import pytest
 from conftest import SECONDS, clean_environment
-from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, save, suspended_receive
+from handmade import COMPLETE, IMPLICIT, PACKAGE, SWITCH, A, B, C, Stream, save, suspended_receive
 
 from marline import units
 from marline.report import causes as report_causes
@@ -26,14 +26,13 @@ from marline.report.causes import RULES, find_causes
 from marline.trace.passes.thread_time.causes import CAUSES, WORK
 from marline.trace.read.events import CALL_NUMBER
 
-ROOT = Path(__file__).resolve().parents[3]
 MS = 1_000_000
 
 
 def report(folder: Path, *words: str | Path, stdout: int | IO[str] = subprocess.PIPE,
            **changes: str) -> subprocess.CompletedProcess[str]:  # fmt: skip
     code = "import sys; from pathlib import Path; from marline.cli import main; sys.exit(main(sys.argv[1:], Path('/')))"
-    environment = clean_environment(**{"PYTHONPATH": str(ROOT / "python")} | changes)
+    environment = clean_environment(**{"PYTHONPATH": str(PACKAGE)} | changes)
     return subprocess.run([sys.executable, "-c", code, "report", str(folder), *map(str, words)], text=True,
                           env=environment, stdout=stdout, stderr=subprocess.PIPE, timeout=SECONDS,
                           check=False)  # fmt: skip
@@ -104,7 +103,7 @@ def test_no_color_is_respected_on_a_terminal(two_threads: Path) -> None:
             "report_text.print_report(document, report_text.console_for(file)); print(file.getvalue())")
     text = report(two_threads, "--json").stdout
     for settings, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
-        environment = clean_environment(PYTHONPATH=str(ROOT / "python"), TERM="xterm-256color", **settings)
+        environment = clean_environment(PYTHONPATH=str(PACKAGE), TERM="xterm-256color", **settings)
         environment = {key: value for key, value in environment.items() if key != "NO_COLOR" or settings}
         shown = subprocess.run([sys.executable, "-c", code], input=text, env=environment, text=True, timeout=SECONDS,
                                capture_output=True, check=True).stdout
@@ -114,7 +113,7 @@ def test_no_color_is_respected_on_a_terminal(two_threads: Path) -> None:
 def test_progress_goes_to_a_terminal_on_standard_error_only(two_threads: Path) -> None:
     code = "import sys; from pathlib import Path; from marline.cli import main; sys.exit(main(sys.argv[1:], Path('/')))"
     ours, theirs = pty.openpty()
-    environment = clean_environment(PYTHONPATH=str(ROOT / "python"), TERM="xterm-256color")
+    environment = clean_environment(PYTHONPATH=str(PACKAGE), TERM="xterm-256color")
     with subprocess.Popen([sys.executable, "-c", code, "report", two_threads], env=environment, stderr=theirs,
                           stdout=subprocess.PIPE, text=True) as process:
         os.close(theirs)
@@ -301,7 +300,7 @@ def test_missing_package_is_one_line(two_threads: Path, tmp_path: Path) -> None:
     shadow = tmp_path / "shadow"
     shadow.mkdir()
     (shadow / "rich.py").write_text("raise ImportError(\"No module named 'rich'\")\n")
-    result = report(two_threads, PYTHONPATH=f"{shadow}{os.pathsep}{ROOT / 'python'}")
+    result = report(two_threads, PYTHONPATH=f"{shadow}{os.pathsep}{PACKAGE}")
     assert result.returncode == 125 and "No module named 'rich'" in result.stderr
     assert "python3 -m pip install numpy rich matplotlib" in result.stderr and len(result.stderr.splitlines()) == 1
 
