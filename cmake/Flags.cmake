@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # MARLINE_SANITIZE: empty, or one of thread, address (with undefined), undefined: applied to every target of the build.
-if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
-  # Clang has no attribute for versions of symbols, and Clang 14 fails on the device's dispatcher. CMake does not wrap a
-  # line that begins with a blank.
-  message(FATAL_ERROR " Marline's libraries are built by GCC 12 or later, and ${CMAKE_CXX_COMPILER} is \
-${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}: name GCC by CC and CXX, e.g. CC=gcc-12 CXX=g++-12")
+set(least_GNU 12)
+set(least_Clang 16)
+if(NOT DEFINED least_${CMAKE_CXX_COMPILER_ID} OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS least_${CMAKE_CXX_COMPILER_ID})
+  # CMake does not wrap a line that begins with a blank. Clang 14 crashes on the device's dispatcher.
+  message(FATAL_ERROR " Marline's libraries are built by GCC 12 or later or Clang 16 or later, and ${CMAKE_CXX_COMPILER} \
+is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}: name another one by CC and CXX, e.g. CC=gcc-12 CXX=g++-12")
 endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

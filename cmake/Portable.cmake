@@ -8,6 +8,9 @@ option(MARLINE_PORTABLE "link the libraries for glibc 2.28, with hwloc inside" O
 set(MARLINE_PORTABLE_DEPS ${PROJECT_SOURCE_DIR}/.deps/portable/${CMAKE_SYSTEM_PROCESSOR})
 
 if(MARLINE_PORTABLE)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # others look for GCC's files below the sysroot of the older glibc
+    message(FATAL_ERROR " MARLINE_PORTABLE=ON is for GCC, not ${CMAKE_CXX_COMPILER}: set CC=gcc-12 CXX=g++-12")
+  endif()
   if(NOT EXISTS ${MARLINE_PORTABLE_DEPS}/made)
     message(FATAL_ERROR "MARLINE_PORTABLE=ON: ${MARLINE_PORTABLE_DEPS} is missing or incomplete: run "
                         "tools/portable_deps.sh ${CMAKE_SYSTEM_PROCESSOR}")
@@ -22,6 +25,10 @@ endif()
 
 # Before glibc 2.34, threads and dlopen were in libraries of their own.
 macro(marline_shipped_libraries)
+  # As Debian's GCC does by itself: a library of which nothing is used, such as libstdc++, is not needed at run time.
+  if(NOT MARLINE_SANITIZE)
+    add_link_options(LINKER:--as-needed)
+  endif()
   if(MARLINE_PORTABLE)
     set(glibc ${MARLINE_PORTABLE_DEPS}/glibc)
     add_link_options(--sysroot=${glibc} -L${glibc}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}

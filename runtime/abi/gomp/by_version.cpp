@@ -13,6 +13,14 @@
 #include <cerrno>
 #include <cstring>
 
+// Gives the function that follows a name with a version. Clang has no attribute for that; GCC's link-time optimisation
+// does not see the assembler's directive.
+#if __has_attribute(symver)
+#define MARLINE_SYMBOL_VERSION(own, name) __attribute__((symver(name)))
+#else
+#define MARLINE_SYMBOL_VERSION(own, name) asm(".symver " #own ", " name);
+#endif
+
 extern "C" {
 int omp_get_initial_device();
 const char* omp_get_uid_from_device(int device);
@@ -99,19 +107,20 @@ void spawn_with_objects(Function run, const Arguments& arguments, int count, con
 #pragma GCC visibility push(default)
 extern "C" {
 
-__attribute__((symver("omp_target_memcpy_async@OMP_5.1.1"))) int gomp_target_memcpy_async(
-    void* to, const void* from, size_t length, size_t to_offset, size_t from_offset, int to_device, int from_device,
-    int count, const DependObject* objects) {
+MARLINE_SYMBOL_VERSION(gomp_target_memcpy_async, "omp_target_memcpy_async@OMP_5.1.1")
+int gomp_target_memcpy_async(void* to, const void* from, size_t length, size_t to_offset, size_t from_offset,
+                             int to_device, int from_device, int count, const DependObject* objects) {
   if (!is_device(to_device) || !is_device(from_device)) return EINVAL;
   Copy copy = {to, from, length, to_offset, from_offset, to_device, from_device};
   spawn_with_objects(copy_later, copy, count, objects, __builtin_return_address(0));
   return 0;
 }
 
-__attribute__((symver("omp_target_memcpy_rect_async@OMP_5.1.1"))) int gomp_target_memcpy_rect_async(
-    void* to, const void* from, size_t element, int dimensions, const size_t* volume, const size_t* to_offsets,
-    const size_t* from_offsets, const size_t* to_extents, const size_t* from_extents, int to_device, int from_device,
-    int count, const DependObject* objects) {
+MARLINE_SYMBOL_VERSION(gomp_target_memcpy_rect_async, "omp_target_memcpy_rect_async@OMP_5.1.1")
+int gomp_target_memcpy_rect_async(void* to, const void* from, size_t element, int dimensions, const size_t* volume,
+                                  const size_t* to_offsets, const size_t* from_offsets, const size_t* to_extents,
+                                  const size_t* from_extents, int to_device, int from_device, int count,
+                                  const DependObject* objects) {
   if (to == nullptr && from == nullptr) return kMostDimensions;
   bool valid = is_device(to_device) && is_device(from_device) && dimensions >= 1 && dimensions <= kMostDimensions;
   if (!valid) return EINVAL;
@@ -122,17 +131,17 @@ __attribute__((symver("omp_target_memcpy_rect_async@OMP_5.1.1"))) int gomp_targe
   return 0;
 }
 
-__attribute__((symver("omp_target_memset_async@GOMP_6.0.1"))) void* gomp_target_memset_async(
-    void* pointer, int value, size_t bytes, int device, int count, const DependObject* objects) {
+MARLINE_SYMBOL_VERSION(gomp_target_memset_async, "omp_target_memset_async@GOMP_6.0.1")
+void* gomp_target_memset_async(void* pointer, int value, size_t bytes, int device, int count,
+                               const DependObject* objects) {
   Fill fill = {pointer, bytes, value, device};
   spawn_with_objects(fill_later, fill, count, objects, __builtin_return_address(0));
   return pointer;
 }
 
 // gfortran's function with a result character(:), pointer: the address and the length come first.
-__attribute__((symver("omp_get_uid_from_device_@GOMP_6.0"))) void gomp_get_uid_from_device_(const char** text,
-                                                                                            size_t* length,
-                                                                                            int32_t device) {
+MARLINE_SYMBOL_VERSION(gomp_get_uid_from_device_, "omp_get_uid_from_device_@GOMP_6.0")
+void gomp_get_uid_from_device_(const char** text, size_t* length, int32_t device) {
   *text = omp_get_uid_from_device(device);
   *length = *text != nullptr ? std::strlen(*text) : 0;
 }
