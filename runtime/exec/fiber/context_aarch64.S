@@ -3,6 +3,12 @@
 // The context switch, AArch64 (AAPCS64, sections 6.1.1 and 6.1.2): x19-x30, d8-d15 and the stack pointer. FPCR is
 // handled in platform/fp_control.hpp. The two stacks have the same layout at the switch, so one set of unwind
 // information is valid for both.
+//
+// SVE needs no more. A suspension is a call of an ordinary function, and such a function may change all of p0-p15, FFR
+// and the upper parts of z0-z31. Only functions that take or return scalable vectors keep z8-z23 and p4-p15; their
+// compilers save these registers before they call an ordinary function (sections 6.1.3 and 6.1.4;
+// tests/programs/suspend/sve.c). SME is not provided for: a task must not suspend while ZA has values, because ZA and
+// TPIDR2_EL0 stay with the thread. Streaming mode is off here, as at each call of an ordinary function.
 #if defined(__aarch64__)
 	.text
 

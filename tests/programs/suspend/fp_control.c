@@ -9,17 +9,25 @@
 #include "rendezvous.h"
 #include <fenv.h>
 #include <omp.h>
+#include <stdint.h>
 #if defined __SSE__
 #include <xmmintrin.h>
 #endif
 
 enum { kTasks = 24 };
+#if defined __aarch64__
+static const uint64_t kFlushToZero = 1 << 24; /* FPCR.FZ, for inputs and results */
+#endif
 
 static Rendezvous meetings;
 
 static unsigned flush_bits(void) {
 #if defined __SSE__
   return _mm_getcsr() & 0x8040; /* FTZ, DAZ */
+#elif defined __aarch64__
+  uint64_t fpcr;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+  return (fpcr & kFlushToZero) != 0 ? 0x8040 : 0;
 #else
   return 0;
 #endif
@@ -28,6 +36,11 @@ static unsigned flush_bits(void) {
 static void set_flush_bits(unsigned bits) {
 #if defined __SSE__
   _mm_setcsr((_mm_getcsr() & ~0x8040u) | bits);
+#elif defined __aarch64__
+  uint64_t fpcr;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+  fpcr = bits != 0 ? fpcr | kFlushToZero : fpcr & ~kFlushToZero;
+  __asm__ volatile("msr fpcr, %0" : : "r"(fpcr));
 #else
   (void)bits;
 #endif
