@@ -3,6 +3,9 @@
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 BUILD   = build/release
+# The processor that `make wheel` packs for: this machine's, or aarch64, which x86_64 builds for as well.
+ARCH   ?= $(shell uname -m)
+PRESET  = $(if $(filter $(ARCH),$(shell uname -m)),release,$(ARCH))
 # What the builds for other judges and architectures test; MPI libraries are neither instrumented nor there.
 TESTED  = --target runtime/all tests/unit/all tests/stress/all tests/programs/all
 # What of the units handles bytes of others, or memory by hand. (All of them take a minute and a half to be compiled.)
@@ -42,7 +45,7 @@ asan: deps
 # The runtime's other architecture, under qemu. The death tests of unit.log see qemu's own end instead of the program's,
 # and qemu does not give unit.device_wire_cut a network of its own.
 aarch64: deps
-	@test -f build/aarch64/build.ninja || cmake --preset aarch64
+	$(MAKE) --no-print-directory portable ARCH=aarch64
 	cmake --build --preset aarch64 -j $(JOBS) $(TESTED)
 	ctest --preset aarch64 -R '^(unit|stress|programs)\.' -E '^unit\.(log|device_wire_cut)$$'
 
@@ -94,17 +97,18 @@ install:
 	cmake --build --preset release -j $(JOBS) --target installed
 	cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
 
-# The wheel, the tarball and their checksums, into dist/. Its libraries are those that `check` tests.
+# The wheel, the tarball and their checksums, into dist/. Its libraries are those that `check` tests. ARCH=aarch64: the
+# same for AArch64.
 wheel:
-	tools/install_deps.sh wheel
+	tools/install_deps.sh wheel $(ARCH)
 	$(MAKE) --no-print-directory portable
-	cmake --build --preset release -j $(JOBS) --target installed
-	$(PYTHON) packaging/wheel/pack.py $(BUILD) dist
+	cmake --build --preset $(PRESET) -j $(JOBS) --target installed
+	$(PYTHON) packaging/wheel/pack.py build/$(PRESET) dist
 
 # Libraries for glibc 2.28, with hwloc inside.
 portable:
-	tools/portable_deps.sh
-	cmake --preset release -DMARLINE_PORTABLE=ON
+	tools/portable_deps.sh $(ARCH)
+	cmake --preset $(PRESET) -DMARLINE_PORTABLE=ON
 
 # Debian packages, into build/deb.
 deb:

@@ -72,10 +72,6 @@ function(marline_add_program NAME COMPILER)
   if(MARLINE_SANITIZE AND NOT P_PLAIN)
     set(sanitize -fsanitize=${MARLINE_SANITIZE})
   endif()
-  set(cross "")
-  if(CMAKE_CROSSCOMPILING)
-    separate_arguments(cross UNIX_COMMAND "${CMAKE_EXE_LINKER_FLAGS}")   # where the libraries of libmarline lie
-  endif()
   set(mpi_flags "")
   set(mpi_libs "")
   if(P_MPI)
@@ -94,7 +90,7 @@ function(marline_add_program NAME COMPILER)
   endif()
   add_custom_command(OUTPUT ${output}
     COMMAND ${driver} ${omp} -O2 -g ${sanitize} ${P_FLAGS} ${mpi_flags} ${list_headers} ${sources} -o ${output} ${P_LIBS}
-            ${mpi_libs} -lm ${cross}
+            ${mpi_libs} -lm
     DEPENDS ${sources} ${P_DEPENDS} ${depfile}
     COMMENT "${COMPILER}: ${NAME}" VERBATIM)
   add_custom_target(${NAME} ALL DEPENDS ${output})

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# install_deps.sh build|demo|wheel|test    (test: the default)
+# install_deps.sh build|demo|wheel [aarch64]|test    (test: the default)
 # Installs what building, demonstrating or testing Marline needs: Debian packages by apt-get, if run as root, and the
 # rest into the source tree. Idempotent: with everything there it looks, and ends. Run from anywhere.
 #   build  the libraries and the command: compilers, CMake, Ninja, hwloc, Python. It asks for these, not for packages:
 #          those of a site's modules, of conda or of the user's own serve as well.
 #   demo   also an MPI, a BLAS, GCC 12 and Clang 19; NumPy and Matplotlib in .venv.
-#   wheel  as build, and in .venv the Python packages that write a wheel.
+#   wheel  as build, and in .venv the Python packages that write a wheel; a cross compiler, if it is to be one for
+#          AArch64 and this machine is another one.
 #   test   also all compilers, both MPIs, test tools; Python packages in .venv; AArch64 libraries for the cross build,
 #          CUDA's assembler for GPU programs in .deps.
 set -eu
@@ -30,9 +31,9 @@ mpi="mpich libmpich-dev"
 programs="hwloc libstarpu-dev libhdf5-openmpi-dev libhdf5-mpich-dev"
 slurm="slurmctld slurmd slurm-client munge"   # without /etc/slurm/slurm.conf, only munge starts
 packages="debhelper dh-python lintian patchelf"   # Debian's packages, and conda's recipe, as tests build them
-tests="abigail-tools libgtest-dev libbenchmark-dev spin valgrind gdb iproute2 qemu-user \
-gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
-aarch64_libraries="libhwloc15 libhwloc-dev libudev1 libgtest-dev"
+tests="abigail-tools libgtest-dev libbenchmark-dev spin valgrind gdb iproute2 qemu-user"
+cross="gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
+aarch64_libraries="libgtest-dev"
 cuda_packages="nvidia-cuda-nvcc-cu12==12.9.* nvidia-nvjitlink-cu12==12.9.*"   # CUDA 13's code is refused by LLVM 19
 python_demo="numpy==2.* matplotlib==3.* rich==14.*"
 python_wheel="wheel==0.* pyelftools==0.*"
@@ -87,7 +88,8 @@ look_for_tools
 # shellcheck disable=SC2086  # the lists are lists
 case "$kind" in
   demo) look_for_packages $demo ;;
-  test) look_for_packages $base $demo $compilers $offload $mpi $programs $packages $tests $slurm ;;
+  wheel) [ "${2:-$(uname -m)}" = "$(uname -m)" ] || look_for_packages $cross ;;
+  test) look_for_packages $base $demo $compilers $offload $mpi $programs $packages $tests $cross $slurm ;;
 esac
 
 # Those that this Debian may lack are asked for once, and again when the list changes or others are missing.
