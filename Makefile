@@ -5,6 +5,7 @@ PREFIX ?= /usr/local
 BUILD   = build/release
 # The processor that `make wheel` packs for: this machine's, or aarch64, which x86_64 builds for as well.
 ARCH   ?= $(shell uname -m)
+DIST   ?= dist
 PRESET  = $(if $(filter $(ARCH),$(shell uname -m)),release,$(ARCH))
 # What the builds for other judges and architectures test; MPI libraries are neither instrumented nor there.
 TESTED  = --target runtime/all tests/unit/all tests/stress/all tests/programs/all
@@ -97,13 +98,13 @@ install:
 	cmake --build --preset release -j $(JOBS) --target installed
 	cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
 
-# The wheel, the tarball and their checksums, into dist/. Its libraries are those that `check` tests. ARCH=aarch64: the
+# The wheel, the tarball and their checksums, into DIST. Its libraries are those that `check` tests. ARCH=aarch64: the
 # same for AArch64.
 wheel:
 	tools/install_deps.sh wheel $(ARCH)
 	$(MAKE) --no-print-directory portable
 	cmake --build --preset $(PRESET) -j $(JOBS) --target installed
-	$(PYTHON) packaging/wheel/pack.py build/$(PRESET) dist
+	$(PYTHON) packaging/wheel/pack.py build/$(PRESET) $(DIST)
 
 # Libraries for glibc 2.28, with hwloc inside.
 portable:

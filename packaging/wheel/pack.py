@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packs a build with MARLINE_PORTABLE=ON: `pack.py BUILD FOLDER` writes a wheel, a tarball for sites without pip, and
-the checksums of both into FOLDER, and prints their paths. Both have the files of `cmake --install`, without debug
-information. In the wheel they are in the scheme `data` (PyPA, binary distribution format): they get the same places
-under an environment's prefix as under any other, so the command finds them as ever. Refuses a file that is a link (a
-wheel has none), a library that needs a newer glibc than the wheel's tag says, and one that needs a library which not
-every system has."""
+the checksums of all archives that FOLDER then has, and prints their paths. Both have the files of `cmake --install`,
+without debug information. In the wheel, libraries are in the scheme `data` and commands in the scheme `scripts` (PyPA,
+binary distribution format): they get the same places under an environment's prefix as under any other, so the command
+finds them as ever. Refuses a file that is a link (a wheel has none), and a library or program that is for another
+processor, needs a newer glibc than the wheel's tag says, or a library which not every system has."""
 
 import argparse
 import hashlib
@@ -37,15 +37,16 @@ def main() -> int:
         prefix = Path(folder) / "prefix"
         subprocess.run(["cmake", "--install", options.build, "--prefix", prefix, "--strip"], check=True,
                        stdout=subprocess.DEVNULL)  # fmt: skip
-        faults = [fault for path in sorted(prefix.rglob("*")) for fault in faults_of(path)]
+        machine = machine_of(prefix / "lib" / "libmarline.so")
+        faults = [fault for path in sorted(prefix.rglob("*")) for fault in faults_of(path, machine)]
         if faults:
             sys.exit("\n".join(f"pack: {fault}" for fault in faults))
         options.folder.mkdir(parents=True, exist_ok=True)
-        machine = machine_of(prefix / "lib" / "libmarline.so")
         packed = [write_tarball(options.folder, prefix, cache, machine),
                   write_wheel(options.folder, prefix, cache, machine)]  # fmt: skip
     sums = options.folder / "SHA256SUMS"
-    sums.write_text("".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in packed))
+    there = sorted(path for path in options.folder.glob("marline-*") if path.name.endswith((".whl", ".tar.xz")))
+    sums.write_text("".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in there))
     print(*packed, sums, sep="\n")
     return 0
 
@@ -55,12 +56,14 @@ def variable(cache: str, name: str) -> str:
     return found[1] if found else ""
 
 
-def faults_of(path: Path) -> list[str]:
+def faults_of(path: Path, machine: str) -> list[str]:
     """What a wheel or another system does not allow about this file."""
     if path.is_symlink():
         return [f"{path} is a symbolic link"]
-    if path.is_dir() or ".so" not in path.name:
+    if path.is_dir() or path.suffix == ".a" or path.read_bytes()[:4] != b"\x7fELF":
         return []
+    if machine_of(path) != machine:
+        return [f"{path} is for {machine_of(path)}, not for {machine}"]
     with path.open("rb") as file:
         elf = ELFFile(file)
         versions = [named.name[len("GLIBC_"):] for section in elf.iter_sections("SHT_GNU_verneed")
@@ -72,8 +75,8 @@ def faults_of(path: Path) -> list[str]:
             f"{path} needs {library}" for library in needed if not SYSTEM.fullmatch(library)]  # fmt: skip
 
 
-def machine_of(library: Path) -> str:
-    with library.open("rb") as file:
+def machine_of(path: Path) -> str:
+    with path.open("rb") as file:
         return {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}[ELFFile(file)["e_machine"]]
 
 
@@ -96,16 +99,17 @@ def write_wheel(folder: Path, prefix: Path, cache: str, machine: str) -> Path:
     version = variable(cache, "CMAKE_PROJECT_VERSION")
     tag = f"py3-none-manylinux_{GLIBC[0]}_{GLIBC[1]}_{machine}"
     path = folder / f"marline-{version}-{tag}.whl"
+    for command in (prefix / "bin").iterdir():
+        # Installers write the environment's own Python into a first line `#!python`.
+        first, _, rest = command.read_bytes().partition(b"\n")
+        if first.startswith(b"#!") and b"python" in first:
+            command.write_bytes(b"#!python\n" + rest)
     files = {f"marline-{version}.data/data/{file.relative_to(prefix)}": file
              for file in sorted(prefix.rglob("*")) if file.is_file()}  # fmt: skip
-    command = files.pop(f"marline-{version}.data/data/bin/marline")
     info = f"marline-{version}.dist-info"
     with WheelFile(path, "w") as wheel:
         for name, file in files.items():
-            wheel.write(str(file), name)
-        # Installers write the environment's own Python into a first line `#!python`.
-        command.write_text("#!python\n" + command.read_text().partition("\n")[2])
-        wheel.write(str(command), f"marline-{version}.data/scripts/marline")
+            wheel.write(str(file), name.replace("/data/bin/", "/scripts/"))
         metadata = (HERE / "METADATA.in").read_text().replace("@VERSION@", version)
         summary = variable(cache, "CMAKE_PROJECT_DESCRIPTION")
         wheel.writestr(f"{info}/METADATA", metadata.replace("@SUMMARY@", summary))

@@ -85,9 +85,11 @@ def test_pack_refuses_a_library_that_needs_another_one(tmp_path):
     library = tmp_path / "libneeds.so"
     (tmp_path / "needs.c").write_text("int n(void) { return 0; }")
     checked(["gcc-12", "-shared", "-fPIC", tmp_path / "needs.c", "-Wl,--no-as-needed", "-lhwloc", "-o", library])
-    assert any("needs libhwloc" in fault for fault in pack.faults_of(library))
+    machine = pack.machine_of(library)
+    assert any("needs libhwloc" in fault for fault in pack.faults_of(library, machine))
+    assert pack.faults_of(library, "riscv64") == [f"{library} is for {machine}, not for riscv64"]
     (tmp_path / "link.so").symlink_to(library)
-    assert pack.faults_of(tmp_path / "link.so") == [f"{tmp_path / 'link.so'} is a symbolic link"]
+    assert pack.faults_of(tmp_path / "link.so", machine) == [f"{tmp_path / 'link.so'} is a symbolic link"]
 
 
 def test_tarball_is_the_same_tree(dist, prefix, tmp_path):
