@@ -322,8 +322,9 @@ def _note_what_it_lacks(program: preflight.Program, wants_nodes: bool) -> None:
     if not program.uses_openmp:
         say(f"note: {program.path} itself uses no OpenMP; Marline serves what it loads or starts")
     elif wants_nodes and not program.uses_devices:
+        triple = {"x86_64": "x86_64-pc-linux-gnu", "aarch64": "aarch64-unknown-linux-gnu"}[os.uname().machine]
         say(f"note: {program.path} has no target regions for devices; build it with Clang and "
-            "-fopenmp-targets=x86_64-pc-linux-gnu, or with GCC")  # fmt: skip
+            f"-fopenmp-targets={triple}, or with GCC")  # fmt: skip
 
 
 def threads_in_force() -> int | None:
