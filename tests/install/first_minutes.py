@@ -18,6 +18,7 @@ import pages
 
 PAGE = pages.ROOT / "docs" / "results" / "first-ten-minutes.md"
 PACKAGES = ["python3-venv", "ca-certificates", "gcc", "libc6-dev", "libopenmpi-dev", "openmpi-bin"]
+SOURCES = "check cmake common include mpi offload packaging pmpi python runtime trace".split()  # of the wheel
 MOST_LINES = 40  # of the output of one command
 # Comments become paragraphs. `&` begins a job that hangs; PID is the number of its `marline run`.
 COMMANDS = """\
@@ -107,14 +108,18 @@ def page(output: str) -> tuple[str, dict[str, float]]:
     return text, ended
 
 
+def git(*words: str) -> str:
+    return subprocess.run(["git", "-C", pages.ROOT, *words], capture_output=True, text=True, check=True).stdout.strip()
+
+
 def head(version: str, ended: dict[str, float], installed: str) -> str:
     def done(word: str) -> float:
         return next(at for command, at in ended.items() if command.startswith(word))
 
     with Path("/proc/cpuinfo").open() as file:
         processor = re.search(r"model name\s*: (.*)", file.read())[1]
-    git = ["git", "-C", pages.ROOT, "describe", "--always", "--dirty", "--abbrev=12"]
-    commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    commit = git("log", "-1", "--abbrev=12", "--format=%h", "--", *SOURCES)
+    commit += "-dirty" if git("status", "--porcelain", "--", *SOURCES) else ""
     return f"""\
 # The first ten minutes, recorded
 
