@@ -18,7 +18,7 @@ import pages
 
 PAGE = pages.ROOT / "docs" / "results" / "first-ten-minutes.md"
 PACKAGES = ["python3-venv", "ca-certificates", "gcc", "libc6-dev", "libopenmpi-dev", "openmpi-bin"]
-SOURCES = "check cmake common include mpi offload packaging pmpi python runtime trace".split()  # of the wheel
+SOURCES = "analysis check cmake common include mpi offload packaging pmpi python runtime trace".split()  # of the wheel
 MOST_LINES = 40  # of the output of one command
 # Comments become paragraphs. `&` begins a job that hangs; PID is the number of its `marline run`.
 COMMANDS = """\
