@@ -85,8 +85,8 @@ check:
 	python3 tools/slowest.py
 
 bench: deps build
-	$(PYTHON) $(BUILD)/bin/marline study studies/micro.yaml --fresh -o build/studies/micro
-	$(PYTHON) $(BUILD)/bin/marline study studies/forkjoin.yaml --fresh -o build/studies/forkjoin
+	$(BUILD)/bin/marline study studies/micro.yaml --fresh -o build/studies/micro
+	$(BUILD)/bin/marline study studies/forkjoin.yaml --fresh -o build/studies/forkjoin
 
 format: deps
 	clang-format-19 -i $(SOURCES)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` copies. `ninja installed` builds all of it and nothing else: no test, application or benchmark.
 #
-# marline_install(TARGET FOLDER) installs a library of Marline below the prefix, without symbols and debug information.
+# marline_install(TARGET FOLDER) installs a library or program of Marline below the prefix, without symbols and debug information.
 # `cmake --install BUILD --component debug` adds FOLDER/.debug/FILE.debug, where GDB, Valgrind and perf look for them.
 add_custom_target(installed)
 if(NOT CMAKE_OBJCOPY)
@@ -10,9 +10,10 @@ endif()
 
 function(marline_install TARGET FOLDER)
   add_dependencies(installed ${TARGET})
-  install(TARGETS ${TARGET} ${ARGN} LIBRARY DESTINATION ${FOLDER} ARCHIVE DESTINATION ${FOLDER})
+  install(TARGETS ${TARGET} ${ARGN} LIBRARY DESTINATION ${FOLDER} ARCHIVE DESTINATION ${FOLDER}
+          RUNTIME DESTINATION ${FOLDER})
   get_target_property(type ${TARGET} TYPE)
-  if(CMAKE_OBJCOPY AND type STREQUAL "SHARED_LIBRARY")
+  if(CMAKE_OBJCOPY AND type MATCHES "SHARED_LIBRARY|EXECUTABLE")
     # The link from the stripped library to its debug file has the checksum of that file, so it is made here, too.
     set(script ${PROJECT_SOURCE_DIR}/cmake/SplitDebug.cmake)
     set(code "set(MARLINE_OBJCOPY \"${CMAKE_OBJCOPY}\")\nset(MARLINE_FOLDER \"${FOLDER}\")

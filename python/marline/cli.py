@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line's first word chooses a subcommand: a module with `main(arguments, prefix) -> exit status`, imported
-only when it is asked for, so that `marline run` starts fast and needs none of the others' packages."""
+only when it is asked for, so that a command needs none of the others' packages. `marline run` comes here only with
+words that the compiled half of the command (launch/) does not know."""
 
 import importlib
 import os
@@ -15,7 +16,7 @@ from marline.layout import Layout
 # Commands that older Pythons cannot run (older_python.py).
 NEWER = ("report", "reuse", "study")
 SUBCOMMANDS = {
-    "run": ("marline.launch.run", "run a program on Marline, or say why that cannot be"),
+    "run": ("marline.launch.options", "run a program on Marline, or say why that cannot be"),
     "check": ("marline.check.command", "run a program, and say which tasks were suspended under a mutex"),
     "ps": ("marline.ps.command", "what the tasks of a running or hung job wait for"),
     "trace": ("marline.trace.command", "run a program recorded, and say where the time went"),
@@ -36,7 +37,6 @@ def usage() -> str:
 
 def main(arguments: list[str], prefix: Path) -> int:
     """Whatever cannot be done is one line; a traceback is a bug of Marline."""
-    _open_what_is_closed()
     try:
         stopping.heed()
         status = _dispatch(arguments, prefix)
@@ -58,18 +58,6 @@ def main(arguments: list[str], prefix: Path) -> int:
         return stopping.end_by(stopped.number)
 
 
-def _open_what_is_closed() -> None:
-    """The caller may have closed standard input, output or errors. Then their descriptors would be given to the next
-    files and sockets, here and in the program, and what is written to the one would reach the other."""
-    for descriptor in range(3):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # this descriptor, as the lower ones are open
-    sys.stdout = sys.stdout or open(os.devnull, "w")
-    sys.stderr = sys.stderr or open(os.devnull, "w")
-
-
 def _drop_output() -> None:
     """What could not be written would be tried again at the interpreter's end, and end in a traceback there."""
     sink = os.open(os.devnull, os.O_WRONLY)
@@ -89,6 +77,10 @@ def _dispatch(arguments: list[str], prefix: Path) -> int:
     if arguments[0] == "help":
         arguments = [arguments[1], "--help"]
     name, rest = arguments[0], arguments[1:]
+    if name == "claim":  # the compiled half's word
+        from marline.launch import options
+
+        return options.claim(rest, prefix)
     if name not in SUBCOMMANDS:
         say(f"no command named {name!r}; there are: {', '.join(SUBCOMMANDS)}")
         return USAGE

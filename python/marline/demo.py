@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from marline.errors import Refusal, say
-from marline.launch import launcher
-from marline.launch.preflight import examine
+from marline.launch import compiled
 from marline.layout import Layout
 
 MPI = "openmpi"
@@ -103,7 +102,8 @@ def cases_of(compiler: str, layout: Layout) -> list[Case]:
     program = layout.prefix / "apps" / f"cholesky-{compiler}-{MPI}"
     if not program.is_file():
         raise Refusal(f"{program} is missing; build it by `make demo`")
-    loaded = examine(str(program), stock_environment(1)).loaded
+    lines = compiled.ask(layout, "libraries", str(program), environment=stock_environment(1))
+    loaded = {line.split("\t")[1]: Path(line.split("\t")[2]) for line in lines if line.startswith("loaded\t")}
     stock = next((str(loaded[name]) for name in OPENMP_SONAMES if name in loaded), None)
     if stock is None:
         raise Refusal(f"{program}: its own OpenMP runtime is not installed; run tools/install_deps.sh demo")
@@ -134,7 +134,7 @@ def run_once(case: Case, layout: Layout, options: argparse.Namespace) -> None:
     if case.is_marline:
         words = [str(layout.command), "run", "-n", str(RANKS), "-t", str(case.threads), "--", *program]
     else:
-        words = [*launcher.command(MPI, RANKS, case.threads, environment), *program]
+        words = [*compiled.words_before_ranks(layout, MPI, RANKS, case.threads, environment), *program]
     seconds = MARLINE_LIMIT if case.is_marline else options.limit
     status, output, errors = run_limited(words, environment, seconds)
     lines = [line for line in output.splitlines() if line.startswith("{")]
@@ -201,7 +201,7 @@ def record(program: Path, layout: Layout, options: argparse.Namespace) -> str:
     order, threads = options.order, THREADS[-1]
     perfetto, picture = folder / "cholesky.pftrace", folder / "cholesky.png"
     # This Python has what a report needs; the one that `env` finds may not.
-    words = [sys.executable, str(layout.command), "trace", "-n", str(RANKS), "-t", str(threads), "-o",
+    words = [str(layout.command), "trace", "-n", str(RANKS), "-t", str(threads), "-o",
              str(folder / "trace"), "--perfetto", str(perfetto), "--png", str(picture), "--",
              str(program), "-n", str(order), "-b", str(options.tile)]  # fmt: skip
     status, _, errors = run_limited(words, stock_environment(threads), MARLINE_LIMIT)

@@ -7,12 +7,10 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from marline.errors import REFUSED, Refusal
-from marline.launch import child, job
-from marline.launch.run import searched_environment
+from marline.launch import compiled
 from marline.layout import Layout
 
 SECONDS = 60
@@ -57,13 +55,19 @@ def main(arguments: list[str], prefix: Path) -> int:
 
 def ask_runtime(layout: Layout, devices: str | None) -> dict:
     library = layout.require(layout.target, "build or install Marline with it")
-    environment = {name: value for name, value in searched_environment(layout).items() if name != "MARLINE_PROOF"}
+    environment = {name: value for name, value in os.environ.items() if name != "MARLINE_PROOF"}
+    folders = [str(layout.compat), environment.get("LD_LIBRARY_PATH")]
+    environment["LD_LIBRARY_PATH"] = ":".join(folder for folder in folders if folder)
     environment["LD_PRELOAD"] = str(layout.runtime)
-    workers, devices = job.own_workers(devices)
-    if devices:
-        environment["MARLINE_DEVICES"] = devices
     words = [sys.executable, "-c", ASK_RUNTIME, str(library)]
-    status, output, said = ask_with_workers(words, workers, environment) if workers else ask_alone(words, environment)
+    if devices:
+        own = dict(line.split("\t", 1) for line in compiled.ask(layout, "workers", devices))
+        environment["MARLINE_DEVICES"] = own["devices"]
+        if own["workers"] != "0":
+            # The workers are such processes, too, though without regions: this variable says that they serve.
+            environment["MARLINE_JOB_SERVE"] = "yes"
+            words = [str(layout.command), "job", str(int(own["workers"]) + 1), *words]
+    status, output, said = asked(words, environment)
     for line in output.splitlines():
         if line.startswith("devices: "):
             return json.loads(line.partition(": ")[2])
@@ -72,22 +76,13 @@ def ask_runtime(layout: Layout, devices: str | None) -> dict:
     raise Refusal(f"{library} does not answer: install Marline again (exit status {status})")
 
 
-def ask_alone(words: list[str], environment: dict[str, str]) -> tuple[int, str, bool]:
+def asked(words: list[str], environment: dict[str, str]) -> tuple[int, str, bool]:
     """Exit status, output, and whether there was an error message, which is passed on."""
-    asked = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    ended = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, universal_newlines=True, errors="replace", timeout=SECONDS,
                            check=False)  # fmt: skip
-    sys.stderr.write(asked.stderr)
-    return asked.returncode, asked.stdout, bool(asked.stderr)
-
-
-def ask_with_workers(words: list[str], workers: int, environment: dict[str, str]) -> tuple[int, str, bool]:
-    """As above; the workers are such processes, too, though without regions: MARLINE_JOB_SERVE says that they serve."""
-    with tempfile.TemporaryFile("w+") as output:
-        status = job.run(words, workers + 1, dict(environment, MARLINE_JOB_SERVE="yes"), output)
-        child.listen()
-        output.seek(0)
-        return status, output.read(), status != 0
+    sys.stderr.write(ended.stderr)
+    return ended.returncode, ended.stdout, bool(ended.stderr)
 
 
 def lines_of(answer: dict) -> list[str]:

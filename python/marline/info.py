@@ -16,13 +16,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from marline import features, loading
-from marline.launch import launcher as launch
+from marline.errors import Refusal
+from marline.launch import compiled
 from marline.layout import Layout
 
 SECONDS = 20
 # Of GCC, LLVM, Intel, NVIDIA, AMD, Arm, Fujitsu and Cray; those of the first two may have a version in their name.
 COMPILER = re.compile(r"(?:gcc|gfortran|clang|flang|flang-new)(?:-\d+)?|icx|ifx|nvc|nvfortran|amdclang|amdflang"
                       r"|armclang|armflang|fccpx|frtpx|fcc|frt|craycc|crayftn")  # fmt: skip
+# By MPI: its compiler as Debian calls it, and Debian's packages with the launcher and with the headers.
+MPIS = {"openmpi": ("mpicc.openmpi", "openmpi-bin", "libopenmpi-dev"),
+        "mpich": ("mpicc.mpich", "mpich", "libmpich-dev")}  # fmt: skip
 # Command, and the Debian package that has it.
 TOOLS = {"hwloc-ls": "hwloc", "gdb": "gdb"}
 # What reports, charts and studies import, and the distribution that has it.
@@ -103,20 +107,28 @@ def compilers_in_path() -> set[str]:
 
 def describe_mpi(layout: Layout, missing: list[str]) -> list[str]:
     lines = []
-    programs = {mpi: launch.find_launcher(mpi, os.environ) for mpi in launch.WRAPPERS}
-    for mpi, wrapper in launch.WRAPPERS.items():
+    programs = {mpi: find_launcher(layout, mpi) for mpi in MPIS}
+    for mpi, (wrapper, package, headers) in MPIS.items():
         program = programs[mpi]
-        if program is None:
+        if not program:
             if not any(programs.values()):  # who has one MPI need not have the other
-                missing.append(f"{mpi}: apt-get install {launch.PACKAGES[mpi]} {launch.HEADERS[mpi]}")
+                missing.append(f"{mpi}: apt-get install {package} {headers}")
             continue
-        lines.append(f"{mpi:<8} {launch.version_of(program, mpi) or 'unknown version'} ({program})")
+        lines.append(f"{mpi:<8} {program.get('version', 'unknown version')} ({program['path']})")
         if layout.mpi(mpi).is_file():
             lines.append(f"         served by {layout.mpi(mpi).relative_to(layout.prefix)}")
         else:
             missing.append(f"Marline's library for {mpi}: build Marline where {wrapper} is in PATH "
-                           f"(apt-get install {launch.HEADERS[mpi]})")  # fmt: skip
+                           f"(apt-get install {headers})")  # fmt: skip
     return lines or ["none"]
+
+
+def find_launcher(layout: Layout, mpi: str) -> dict[str, str]:
+    """Nothing if there is none."""
+    try:
+        return compiled.find_launcher(layout, mpi)
+    except Refusal:
+        return {}
 
 
 def describe_python(_: Layout, missing: list[str]) -> list[str]:
@@ -137,11 +149,11 @@ def version_of_package(distribution: str) -> str:
     return metadata.version(distribution)
 
 
-def describe_machine(_: Layout, missing: list[str]) -> list[str]:
-    usable = len(os.sched_getaffinity(0))
+def describe_machine(layout: Layout, missing: list[str]) -> list[str]:
+    usable, cores = len(os.sched_getaffinity(0)), compiled.ask(layout, "cores")[0]
     lines = [
         f"{platform.machine()}, Linux {platform.release()}: {processor_name()}",
-        f"{os.cpu_count()} CPUs, of which this process may use {usable} ({launch.core_count()} cores)",
+        f"{os.cpu_count()} CPUs, of which this process may use {usable} ({cores} cores)",
     ]
     for command, package in TOOLS.items():
         if found(command, package, missing) and command == "hwloc-ls":

@@ -15,6 +15,7 @@ class Layout:
 
     @property
     def command(self) -> Path:
+        """The compiled half of the command (launch/), which starts this one."""
         return self.prefix / "bin" / "marline"
 
     @property

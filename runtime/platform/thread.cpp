@@ -134,7 +134,17 @@ int least_quota(const char* mount, const char* group, int version) {
   }
 }
 
-int control_group_cpus() { return control_group_cpus_in("/sys/fs/cgroup", "/proc/self/cgroup"); }
+// Read once: it takes some twenty files.
+int control_group_cpus() {
+  // -1 until the first call. Threads that race store the same value.
+  static Atomic<int> cached{-1};
+  int cpus = cached.load(relaxed);
+  if (cpus < 0) {
+    cpus = control_group_cpus_in("/sys/fs/cgroup", "/proc/self/cgroup");
+    cached.store(cpus, relaxed);
+  }
+  return cpus;
+}
 
 const char* from_environment(const char* name) { return trusted_variable(name); }
 

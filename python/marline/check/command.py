@@ -5,28 +5,40 @@ error, after the run. Standard library only."""
 
 import argparse
 import os
+import tempfile
 from pathlib import Path
 
 from marline.check import findings
 from marline.errors import REFUSED, say
-from marline.launch import child, run, scratch
+from marline.launch import compiled, stopping
+from marline.launch import options as run
 from marline.layout import Layout
 
 FOUND = 123  # the exit status
 
 
 def main(arguments: list[str], prefix: Path) -> int:
+    """Comes here twice: before the run, and as the command that the compiled half goes on with after it."""
     options = parse(arguments)
-    with scratch.folder("marline-check-") as options.check:
-        status = run.start(options, Layout(prefix))
-        child.listen()
-        result = findings.read(options.check)
+    if options.ended is not None:
+        return finish(options)
+    options.check = tempfile.mkdtemp(prefix="marline-check-")  # the compiled half sees to its removal
+    afterwards = compiled.then("check", f"--in={options.check}", *arguments)
+    compiled.become(Layout(prefix),
+                    run.in_full(options, "--removes-check", "--command=marline check", *afterwards))  # fmt: skip
+
+
+def finish(options: argparse.Namespace) -> int:
+    status = options.ended % compiled.UNSTARTED
+    if options.ended >= compiled.UNSTARTED:
+        return stopping.end_as(status)
+    result = findings.read(options.folder)
     if status == REFUSED << 8 and not result.processes:
         return REFUSED  # it has said why
     report(result, options.program)
     if result.found and not os.WIFSIGNALED(status):
         return FOUND
-    return child.finish(status)
+    return stopping.end_as(status)
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -37,6 +49,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         epilog=f"Exit status: {FOUND} if there are any, else the program's; 125 if it was not started.",
     )
     run.add_job_options(parser)
+    # After the run: its wait status, and where the processes have written.
+    parser.add_argument("--ended", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--in", dest="folder", type=Path, help=argparse.SUPPRESS)
     run.add_program(parser)
     return parser.parse_args(arguments)
 

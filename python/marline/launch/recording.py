@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a recording goes and what a program needs in its environment to be recorded: the folder is claimed before the
-program starts, so that a run is never lost to a folder that held another one. Standard library only, like `run`."""
+"""Where a recording goes: the folder is claimed before the program starts, so that a run is never lost to a folder that
+held another one. Standard library only."""
 
 from pathlib import Path
 
 from marline.errors import Refusal
-from marline.layout import Layout
 
 PRIVATE = 0o700  # a trace has the program's arguments and paths
-REMEDY = "build Marline with its recorder"
 # The words that the recorder knows (trace/base/options.cpp), which would otherwise say so after the program has
 # started.
 EVENTS = ("task", "dependence", "sync", "mutex", "work", "mpi", "region", "device")
@@ -59,22 +57,8 @@ def drop_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """What tells the recorder where to write. Ranks of one job share the folder: it may be there already."""
-    _refuse_file(folder)
-    try:
-        folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
-    except OSError as error:
-        raise Refusal(f"{folder}: {error.strerror}; name a folder for the trace that can be written") from error
-    return {"MARLINE_TRACE_DIR": str(folder.resolve())}
-
-
 def require_events(text: str) -> str:
     unknown = next((word for word in text.split(",") if word not in EVENTS), None)
     if unknown is not None:
         raise Refusal(f"--events {text}: no event is named {unknown!r}; expected a list of {', '.join(EVENTS)}")
     return text
-
-
-def recorder(layout: Layout, mpi: str | None) -> Path:
-    return layout.require(layout.trace(mpi), REMEDY)

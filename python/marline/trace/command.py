@@ -10,34 +10,47 @@ import sys
 from pathlib import Path
 
 from marline.errors import REFUSED, Refusal, say
-from marline.launch import child, native, recording, run
+from marline.launch import compiled, recording, stopping
+from marline.launch import options as run
 from marline.layout import Layout
 from marline.trace.views.options import add_views, check_views
 
-RUNTIMES = {"marline": run.start, "native": native.start}
+RUNTIMES = ("marline", "native")
 
 
 def main(arguments: list[str], prefix: Path) -> int:
+    """Comes here twice: before the run, and as the command that the compiled half goes on with after it."""
     options = parse(arguments)
     check_views(options)
-    if run.is_rank() and not options.ranks:
+    if options.ended is not None:
+        return finish(options)
+    layout = Layout(prefix)
+    if not options.ranks and compiled.ask(layout, "rank") != [""]:
         raise Refusal("an MPI launcher started this `marline trace`: let it start the ranks itself (-n RANKS), or "
                       "start each by `marline run --trace DIR` and read DIR by `marline report DIR`")  # fmt: skip
     if options.events:
         os.environ["MARLINE_TRACE_EVENTS"] = recording.require_events(options.events)
     was_there = options.trace is not None and options.trace.exists()
     options.trace = recording.claim(options.trace) if options.trace else recording.claim_default(options.program)
+    afterwards = compiled.then("trace", f"--into={options.trace}", *(["--was-there"] if was_there else []), *arguments)
+    compiled.become(layout, run.in_full(options, "--claimed", "--command=marline trace", *afterwards,
+                                        *(["--native"] if options.runtime == "native" else [])))  # fmt: skip
+
+
+def finish(options: argparse.Namespace) -> int:
+    status = options.ended % compiled.UNSTARTED
+    options.trace = options.into
     try:
-        status = RUNTIMES[options.runtime](options, Layout(prefix))
-        child.listen()
-        if recording.holds_records(options.trace):
+        if options.ended >= compiled.UNSTARTED:
+            pass  # why has been said
+        elif recording.holds_records(options.trace):
             report(options, status)
         elif status != REFUSED << 8:  # else the run has said why
             status = say_nothing_recorded(options.program, status)
     finally:
-        if not was_there:
+        if not options.was_there:
             recording.drop_empty(options.trace)
-    return child.finish(status)
+    return stopping.end_as(status)
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -55,6 +68,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
                         help="run it on Marline (default) or on its own OpenMP runtime")  # fmt: skip
     parser.add_argument("--events", metavar="LIST", help="what to record, separated by commas (default: everything)")
     add_views(parser)
+    # After the run: its wait status, the folder, and whether that was there before.
+    parser.add_argument("--ended", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--was-there", action="store_true", help=argparse.SUPPRESS)
     run.add_program(parser)
     return parser.parse_args(arguments)
 

@@ -330,7 +330,7 @@ def traced(build: Path, program: Callable[[str], str], tmp_path: Path) -> Callab
     def run(job: list[str], name: str, *arguments: object) -> dict:
         for package in ("numpy", "rich"):
             pytest.importorskip(package)
-        marline = [sys.executable, str(build / "bin" / "marline")]
+        marline = [str(build / "bin" / "marline")]
         folder = str(tmp_path / f"trace{len(list(tmp_path.iterdir()))}")
         assert execute([*marline, "trace", *job, "-o", folder, "--", program(name), *map(str, arguments)]).figures
         report = execute([*marline, "report", folder, "--json"])

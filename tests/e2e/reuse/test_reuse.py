@@ -42,7 +42,7 @@ def write(path: Path, tasks: list[tuple[str, int, list[int]]]) -> Path:
 @pytest.fixture
 def reuse(build: Path) -> Callable[..., dict]:
     def of(*words: object) -> dict:
-        command = [sys.executable, build / "bin" / "marline", "reuse", "--json", *words]
+        command = [build / "bin" / "marline", "reuse", "--json", *words]
         result = subprocess.run(list(map(str, command)), env=clean_environment(), capture_output=True, text=True,
                                 timeout=SECONDS, check=False)  # fmt: skip
         assert result.returncode == 0, result.stderr
@@ -80,14 +80,14 @@ def test_what_another_core_has_written_comes_from_there(reuse, tmp_path):
 ])  # fmt: skip
 def test_a_file_that_is_no_footprint(build, tmp_path, content, said):
     (tmp_path / "f").write_bytes(content)
-    command = [sys.executable, str(build / "bin" / "marline"), "reuse", str(tmp_path / "f")]
+    command = [str(build / "bin" / "marline"), "reuse", str(tmp_path / "f")]
     result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert result.returncode == 125 and said in result.stderr and result.stderr.count("\n") == 1
 
 
 def test_one_iteration_says_nothing(build, tmp_path):
     path = write(tmp_path / "f", [("a", 0, [1, 2])])
-    command = [sys.executable, str(build / "bin" / "marline"), "reuse", str(path), "--iterations", "1"]
+    command = [str(build / "bin" / "marline"), "reuse", str(path), "--iterations", "1"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert result.returncode == 125 and "one iteration only" in result.stderr
 

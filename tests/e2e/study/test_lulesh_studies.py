@@ -21,7 +21,7 @@ def measured(build: Path, tmp_path: Path) -> Callable[..., Cells]:
 
     def of(study: str, *patterns: str) -> Cells:
         chosen = [word for pattern in patterns for word in ("--only", pattern)]
-        command = [sys.executable, build / "bin" / "marline", "study", ROOT / "studies" / f"{study}.yaml", "--quick",
+        command = [build / "bin" / "marline", "study", ROOT / "studies" / f"{study}.yaml", "--quick",
                    "-o", tmp_path, *chosen]  # fmt: skip
         result = subprocess.run(list(map(str, command)), env=clean_environment() | CROWDED, stdin=subprocess.DEVNULL,
                                 capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip

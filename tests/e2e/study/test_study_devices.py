@@ -21,7 +21,7 @@ def measured(build: Path, folder: Path, study: str, *points: tuple[str, ...]) ->
             pytest.skip(f"{program} is not built")
     for which in (*points, ("--report-only",)):
         chosen = [word for name in which for word in (("--only", name) if name != "--report-only" else (name,))]
-        words = [sys.executable, build / "bin" / "marline", "study", STUDIES / study, "--quick", "-o", folder, *chosen]
+        words = [build / "bin" / "marline", "study", STUDIES / study, "--quick", "-o", folder, *chosen]
         result = subprocess.run(list(map(str, words)), env=clean_environment(), stdin=subprocess.DEVNULL,
                                 capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
         assert result.returncode == 0, result.stdout + result.stderr

@@ -23,7 +23,7 @@ def measured(build, tmp_path_factory) -> dict[str, dict]:
     points = [("--only", "slack", "--only", "for, libomp"), ("--only", "slack", "--only", "Marline"),
               ("--only", "recv_ready", "--only", "Marline")]  # fmt: skip
     for which in (*points, ("--report-only",)):
-        words = [sys.executable, build / "bin" / "marline", "study", FILE, "--quick", "-o", folder, *which]
+        words = [build / "bin" / "marline", "study", FILE, "--quick", "-o", folder, *which]
         result = subprocess.run(list(map(str, words)), env=clean_environment(), stdin=subprocess.DEVNULL,
                                 capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
         assert result.returncode == 0, result.stdout + result.stderr

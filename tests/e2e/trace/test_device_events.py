@@ -42,7 +42,7 @@ def recorded(build: Path, compiled: Callable[..., Path],
     def record(devices: str) -> Path:
         if devices not in made:
             folder = tmp_path_factory.mktemp("trace") / "trace"
-            words = [sys.executable, build / "bin" / "marline", "trace", "-t", "2", "--devices", devices, "-o", folder,
+            words = [build / "bin" / "marline", "trace", "-t", "2", "--devices", devices, "-o", folder,
                      program]
             environment = clean_environment(**CROWDED, OMP_TARGET_OFFLOAD="mandatory")
             result = subprocess.run([str(word) for word in words], env=environment, capture_output=True, text=True,
@@ -126,7 +126,7 @@ def test_lanes_of_devices(recorded: Callable[[str], Path], tmp_path: Path) -> No
 
 
 def test_report_counts_transfers(recorded: Callable[[str], Path], build: Path) -> None:
-    words = [sys.executable, build / "bin" / "marline", "report", recorded("process:2")]
+    words = [build / "bin" / "marline", "report", recorded("process:2")]
     text = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=True).stdout
     assert re.search(r"device 0 \(process\) +transfers to it +\d+ +8 MiB", text), text
     assert re.search(rf"transfers from it +{BLOCKS // 2} +8 MiB", text)
@@ -139,7 +139,7 @@ def test_report_counts_transfers(recorded: Callable[[str], Path], build: Path) -
 
 def test_events_leave_devices_out(build: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
     program = compiled("gcc-12", "devices_lanes.c", "-O2", "-g", "-fopenmp")
-    words = [sys.executable, build / "bin" / "marline", "trace", "--events", "task", "-t", "2", "--devices",
+    words = [build / "bin" / "marline", "trace", "--events", "task", "-t", "2", "--devices",
              "process:2", "-o", tmp_path / "trace", program]  # fmt: skip
     subprocess.run([str(word) for word in words], env=clean_environment(**CROWDED), capture_output=True,
                    timeout=SECONDS, check=True)
@@ -154,7 +154,7 @@ def test_pauses(build: Path, compiled: Callable[..., Path], tmp_path: Path, mode
     if not (build / "lib" / "marline" / "libmarline-target.so").exists():
         pytest.skip("this build has no devices")
     program = compiled("gcc-12", "devices_pause.c", "-fopenmp", f"-I{ROOT / 'include'}", "-ldl")
-    words = [sys.executable, build / "bin" / "marline", "trace", "--devices", "process:1", "-o", tmp_path / "trace",
+    words = [build / "bin" / "marline", "trace", "--devices", "process:1", "-o", tmp_path / "trace",
              program, mode]
     subprocess.run([str(word) for word in words], env=clean_environment(**CROWDED), capture_output=True,
                    timeout=SECONDS, check=True)
@@ -172,7 +172,7 @@ def unwrapped(result: Result) -> str:
 
 
 def ps(build: Path, pid: int, *words: str) -> Result:
-    command = [sys.executable, str(build / "bin" / "marline"), "ps", str(pid), "--seconds", "0.5", *words]
+    command = [str(build / "bin" / "marline"), "ps", str(pid), "--seconds", "0.5", *words]
     return subprocess.run(command, env=clean_environment(), capture_output=True, text=True, timeout=SECONDS,
                           check=False)
 

@@ -339,7 +339,7 @@ def test_recorder_links_no_cxx_runtime() -> None:
 
 
 def test_command_line(recorded: Path, tmp_path: Path) -> None:
-    command = [sys.executable, str(BUILD / "bin" / "marline"), "report", str(recorded), "--png",
+    command = [str(BUILD / "bin" / "marline"), "report", str(recorded), "--png",
                str(tmp_path / "x.png")]
     result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
     assert "22 tasks, 14 edges" in result.stdout and (tmp_path / "x.png").stat().st_size > 10_000

@@ -46,7 +46,7 @@ def trace(build: Path) -> Callable[..., Result]:
     """trace("-t", "2", program) runs `marline trace` in this environment."""
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1"}  # fmt: skip
-    return lambda *words, **changes: run([sys.executable, build / "bin" / "marline", "trace", *words], **root | changes)
+    return lambda *words, **changes: run([build / "bin" / "marline", "trace", *words], **root | changes)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def cholesky(build: Path, name: str) -> Path:
 
 
 def document_of(build: Path, folder: Path) -> dict:
-    result = run([sys.executable, build / "bin" / "marline", "report", folder, "--json"])
+    result = run([build / "bin" / "marline", "report", folder, "--json"])
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
 
@@ -154,7 +154,7 @@ def test_libgomp_without_mpi_is_refused(trace: Callable[..., Result], tmp_path: 
 
 def test_default_folder_is_named_after_the_program_and_fresh(build: Path, program: Path, tmp_path: Path) -> None:
     for name in ("tiny.trace", "tiny-2.trace"):
-        result = subprocess.run([sys.executable, build / "bin" / "marline", "trace", program], cwd=tmp_path, text=True,
+        result = subprocess.run([build / "bin" / "marline", "trace", program], cwd=tmp_path, text=True,
                                 capture_output=True, timeout=SECONDS, check=True)  # fmt: skip
         assert result.stdout == "sum=45\n" and f"the trace is in {name};" in result.stderr
         assert (tmp_path / name / "rank0000.json").exists()
@@ -183,7 +183,7 @@ def test_folder_that_cannot_be_made_is_refused(trace: Callable[..., Result], pro
 
 
 def test_refused_program_leaves_no_folder(build: Path, tmp_path: Path) -> None:
-    words = [sys.executable, build / "bin" / "marline", "trace", "./not-there"]
+    words = [build / "bin" / "marline", "trace", "./not-there"]
     result = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert result.returncode == 127 and "no such program" in result.stderr
     assert list(tmp_path.iterdir()) == []
@@ -239,9 +239,9 @@ def test_a_file_in_place_of_the_folder_is_refused_in_one_line(
     assert "file is a file: name a new or empty folder" in refused(trace("-o", tmp_path / "file", program))
     marline = build / "bin" / "marline"
     assert "file is a file: name a new or empty folder" in refused(
-        run([sys.executable, marline, "run", "--trace", tmp_path / "file", program]))  # fmt: skip
+        run([marline, "run", "--trace", tmp_path / "file", program]))  # fmt: skip
     assert "file is a file: give the folder of a trace" in refused(
-        run([sys.executable, marline, "report", tmp_path / "file"]))  # fmt: skip
+        run([marline, "report", tmp_path / "file"]))  # fmt: skip
 
 
 @pytest.mark.parametrize(("option", "name"), [("--png", "x.jpg"), ("--svg", "x.png")])
@@ -250,7 +250,7 @@ def test_a_chart_of_another_kind_is_refused_before_the_program_starts(
 ) -> None:
     said = f"{option} {name}: the chart is written as {option[2:].upper()}: name it x.{option[2:]}"
     assert said in refused(trace(option, name, "-o", tmp_path / "trace", program))
-    assert said in refused(run([sys.executable, build / "bin" / "marline", "report", tmp_path, option, name]))
+    assert said in refused(run([build / "bin" / "marline", "report", tmp_path, option, name]))
     assert not (tmp_path / "trace").exists()
 
 
@@ -269,7 +269,7 @@ def test_a_run_that_records_nothing_leaves_no_folder_and_is_no_success(
 
 def test_lines_end_without_blanks(trace: Callable[..., Result], build: Path, program: Path, tmp_path: Path) -> None:
     short = trace("-t", "2", "-o", tmp_path / "trace", program)
-    whole = run([sys.executable, build / "bin" / "marline", "report", tmp_path / "trace"])
+    whole = run([build / "bin" / "marline", "report", tmp_path / "trace"])
     lines = short.stderr.splitlines() + whole.stdout.splitlines()
     assert (short.returncode, whole.returncode) == (0, 0) and len(lines) > 10
     assert [line for line in lines if line != line.rstrip()] == []
@@ -284,7 +284,7 @@ def test_inside_of_another_launcher_it_says_what_to_do(trace: Callable[..., Resu
 
 def test_missing_package_is_one_line_and_costs_no_recording(build: Path, program: Path, tmp_path: Path) -> None:
     (tmp_path / "rich.py").write_text("raise ImportError(\"No module named 'rich'\")\n")
-    words = [sys.executable, build / "bin" / "marline", "trace", "-o", tmp_path / "trace", program]
+    words = [build / "bin" / "marline", "trace", "-o", tmp_path / "trace", program]
     settings = {**os.environ, "PYTHONPATH": str(tmp_path)}
     result = subprocess.run(words, env=settings, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert result.returncode == 0 and result.stdout == "sum=45\n"

@@ -14,8 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from marline.errors import Refusal
-from marline.launch import launcher, preflight
-from marline.launch.elf import NotElf, read_elf
+from marline.launch import compiled
 from marline.layout import Layout
 from marline.study.declare.plan import Point
 
@@ -50,13 +49,14 @@ def additions(point: Point, layout: Layout, trace: Path | None) -> dict[str, str
     return added
 
 
-def words(point: Point, environment: dict[str, str], added: dict[str, str], traced: bool) -> list[str]:
+def words(point: Point, layout: Layout, environment: dict[str, str], added: dict[str, str],
+          traced: bool) -> list[str]:  # fmt: skip
     """Through the same launcher as `marline run -n`, so that Marline's ranks and the peers' are placed alike."""
     more = point.program.when_recorded if traced else ()
     own = ["/usr/bin/env", *(f"{key}={value}" for key, value in added.items()), *point.command, *more]
     if point.mpi == "none":
         return own
-    return [*launcher.command(point.mpi, point.ranks, point.threads, environment), *own]
+    return [*compiled.words_before_ranks(layout, point.mpi, point.ranks, point.threads, environment), *own]
 
 
 def program_file(point: Point) -> Path | None:
@@ -101,13 +101,13 @@ def why_not(point: Point, layout: Layout, traced: bool) -> str:
             return f"{library.relative_to(layout.prefix)} is not in Marline's installation"
     if mpi != "none":
         try:
-            launcher.launcher(mpi, os.environ)
+            compiled.find_launcher(layout, mpi)
         except Refusal as refusal:
             return str(refusal)
-    return _why_no_program(point)
+    return _why_no_program(point, layout)
 
 
-def _why_no_program(point: Point) -> str:
+def _why_no_program(point: Point, layout: Layout) -> str:
     path = program_file(point)
     if path is None:
         compiler = compiler_command(point.variant.compiler)
@@ -115,21 +115,16 @@ def _why_no_program(point: Point) -> str:
             return f"{Path(point.command[0]).name} is not built, and {compiler} is not installed"
         return f"{Path(point.command[0]).name} is not {'built' if '/' in point.command[0] else 'installed'}"
     wanted = SONAMES.get(point.variant.runtime)
-    missing = _unresolved(path, point.environment) if wanted else set()
+    missing = _unresolved(path, point.environment, layout) if wanted else set()
     return f"{', '.join(sorted(missing))} is not installed" if missing & set(wanted or ()) else ""
 
 
-def _unresolved(path: Path, environment: dict[str, str]) -> set[str]:
+def _unresolved(path: Path, environment: dict[str, str], layout: Layout) -> set[str]:
     """The libraries that the program needs and its loader does not find in the folders that the study names or in its
     own. A script needs none, nor does a static program."""
-    try:
-        interpreter = read_elf(path).interpreter
-    except NotElf:
-        return set()
-    if interpreter is None:
-        return set()
     folders = {key: value for key, value in environment.items() if key == "LD_LIBRARY_PATH"}
-    asking = own_environment() | folders | {"LD_TRACE_LOADED_OBJECTS": "1"}
-    listing = subprocess.run([interpreter, path], env=asking, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                             timeout=preflight.TRACE_SECONDS, check=False)  # fmt: skip
-    return set(re.findall(r"^\s*(\S+) => not found", listing.stdout, re.MULTILINE))
+    try:
+        lines = compiled.ask(layout, "libraries", str(path), environment=own_environment() | folders)
+    except Refusal:
+        return set()
+    return {line.partition("\t")[2] for line in lines if line.startswith("missing\t")}

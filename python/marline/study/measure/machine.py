@@ -13,7 +13,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from marline.launch.launcher import find_launcher, version_of
+from marline.errors import Refusal
+from marline.launch import compiled
 from marline.layout import Layout
 from marline.study.declare.plan import Point
 from marline.study.measure.launch import compiler_command
@@ -51,9 +52,11 @@ def _memory() -> str:
     return f"{int(match[1]) / 2**20:.1f} GiB" if match else UNKNOWN
 
 
-def _version_of_mpi(mpi: str) -> str:
-    launcher = find_launcher(mpi, os.environ)
-    return (launcher and version_of(launcher, mpi)) or UNKNOWN
+def _version_of_mpi(layout: Layout, mpi: str) -> str:
+    try:
+        return compiled.find_launcher(layout, mpi).get("version", UNKNOWN)
+    except Refusal:
+        return UNKNOWN
 
 
 def commit_of(here: Path, results: Path) -> str:
@@ -69,7 +72,7 @@ def commit_of(here: Path, results: Path) -> str:
     return commit if changed == UNKNOWN else f"{commit}-dirty"
 
 
-def describe(points: list[Point], here: Path, results: Path) -> dict[str, object]:
+def describe(points: list[Point], layout: Layout, here: Path, results: Path) -> dict[str, object]:
     """`here` is the study's folder: its repository's commit is the one that counts. `results` is written."""
     compilers = sorted({compiler_command(p.variant.compiler) for p in points if p.variant.compiler})
     mpis = sorted({p.mpi for p in points if p.mpi != "none"})
@@ -85,7 +88,7 @@ def describe(points: list[Point], here: Path, results: Path) -> dict[str, object
         "libc": " ".join(platform.libc_ver()),
         "load": list(os.getloadavg()),
         "compilers": {name: first_line(name, "--version") for name in compilers},
-        "mpi": {name: _version_of_mpi(name) for name in mpis},
+        "mpi": {name: _version_of_mpi(layout, name) for name in mpis},
         "commit": commit_of(here, results),
         "environment": {key: value for key, value in sorted(os.environ.items()) if key.startswith(SETTINGS)},
     }

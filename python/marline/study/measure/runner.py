@@ -106,7 +106,7 @@ class Runner:
         if not left:
             return
         beside = Beside(self._study, self._layout)
-        described = machine.describe(points, self._study.file.resolve().parent, self._store.folder)
+        described = machine.describe(points, self._layout, self._study.file.resolve().parent, self._store.folder)
         if str(described["commit"]).endswith("-dirty"):
             say(f"the report will name {described['commit']}, since files differ from that commit; before you measure "
                 "what is to be published, commit them")  # fmt: skip
@@ -164,7 +164,7 @@ class Runner:
             added = launch.additions(point, self._layout, folder / "trace" if folder else None)
             if folder:
                 (folder / "trace").mkdir()
-            words = launch.words(point, environment, added, run.kind == TRACED)
+            words = launch.words(point, self._layout, environment, added, run.kind == TRACED)
             ending = execute(words, environment, self._study.limit, self._study.file.resolve().parent)
             outcome = judge(ending, point, self._study.limit, self._layout, measured=run.kind != TRACED)
             if run.kind == TRACED and folder and outcome.status == OK:

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A folder for the time that a program runs, which goes even if this process is killed: a small process of its own, the
+// remover, waits for that.
+#ifndef MARLINE_LAUNCH_PROCESS_SCRATCH_HPP
+#define MARLINE_LAUNCH_PROCESS_SCRATCH_HPP
+
+#include <string>
+
+namespace marline::launch {
+
+constexpr const char* kRemoverName = "marline-remover";  // the process's name, of at most 15 bytes
+
+class Scratch {
+ public:
+  // Makes the folder, with a random name, in the folder for temporary files. Refusal if it cannot.
+  Scratch();
+  // Takes over a folder that its caller has made.
+  explicit Scratch(const std::string& folder);
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch();
+
+  const std::string& path() const { return path_; }
+  // The folder goes when this descriptor is closed, by whatever way: at the latest with the process.
+  int descriptor() const { return end_; }
+  // From now on only the process's end removes the folder.
+  void leave_to_remover();
+
+ private:
+  std::string path_;
+  int end_ = -1;
+  bool is_left_ = false;
+};
+
+}  // namespace marline::launch
+
+#endif
