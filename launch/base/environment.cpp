@@ -15,7 +15,11 @@ bool is_named(const std::string& entry, std::string_view name) {
 
 }  // namespace
 
-Environment::Environment(std::vector<Variable> variables) { set(variables); }
+Environment Environment::of(const std::vector<Variable>& variables) {
+  Environment all;
+  all.set(variables);
+  return all;
+}
 
 Environment Environment::of_process() {
   Environment all;

@@ -18,8 +18,7 @@ using Variable = std::pair<std::string, std::string>;
 
 class Environment {
  public:
-  Environment() = default;
-  explicit Environment(std::vector<Variable> variables);
+  static Environment of(const std::vector<Variable>& variables);
   static Environment of_process();
 
   bool has(std::string_view name) const { return find(name) != nullptr; }

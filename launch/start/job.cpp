@@ -27,8 +27,7 @@ constexpr const char* kCount = "MARLINE_JOB_COUNT";
 constexpr const char* kTaken = "MARLINE_JOB_TAKEN";
 // What makes a process a rank of MPI's. Workers keep the variables that tell how many share the node.
 constexpr const char* kMpiVariables[] = {"OMPI_COMM_", "PMI_", "PMIX_", "MPI_LOCAL", "SLURM_PROCID", "SLURM_LOCALID"};
-constexpr double kLastWords = 5;           // seconds in which the others end by themselves when one process has ended
-constexpr double kLastWordsIfStopped = 1;  // the same, if a signal has stopped the job
+constexpr double kLastWordsIfStopped = 1;  // seconds; at most, if a signal has stopped the job
 constexpr double kLook = 1;                // seconds between two looks at the clock
 
 std::string random_digits(size_t bytes) {
@@ -54,7 +53,7 @@ class Job {
  public:
   Job(const Words& words, int count, const Environment& environment);
   ~Job() { kill_all(); }
-  int attend();
+  int attend(double last_words);
 
  private:
   struct Member {
@@ -142,14 +141,14 @@ void Job::kill_all() {
 }
 
 // Waits until all have ended; for a while only, once one has failed or number 0 has ended.
-int Job::attend() {
+int Job::attend(double last_words) {
   double deadline = INFINITY;
   bool is_stopped = false;
   for (;;) {
     look();
     if (deadline == INFINITY && (failed_ || members_[0].status)) {
       is_stopped = stop_with_first();
-      deadline = now() + (is_stopped ? kLastWordsIfStopped : kLastWords);
+      deadline = now() + (is_stopped ? kLastWordsIfStopped : last_words);
     }
     const bool is_alive = std::any_of(members_.begin(), members_.end(), [](auto& member) { return !member.status; });
     if (!is_alive || now() >= deadline) return status_of_job(is_stopped);
@@ -184,12 +183,12 @@ bool is_member_of_job(const Environment& environment) { return environment.has(k
 
 std::string number_in_job(const Environment& environment) { return environment.get(kNumber); }
 
-int run_job(const Words& words, int count, Environment environment) {
+int run_job(const Words& words, int count, Environment environment, double last_words) {
   environment.drop_if([](const std::string& name) { return name == kTaken; });  // this is another job
   int status;
   {
     Job job(words, count, environment);
-    status = job.attend();
+    status = job.attend(last_words);
   }
   drain();
   return status;

@@ -17,7 +17,8 @@ std::string number_in_job(const Environment& environment);
 
 // Runs the command `count` times, as a job. Returns the wait status of number 0, which has the standard input, or if it
 // has not failed that of the first other one that has. Signals: as run_child.
-int run_job(const Words& words, int count, Environment environment);
+// `last_words`: seconds in which the others end by themselves when one process has ended.
+int run_job(const Words& words, int count, Environment environment, double last_words = 5);
 
 }  // namespace marline::launch
 

@@ -102,7 +102,7 @@ int64_t read_number(const char* path) {
 
 // The group's own quota in CPUs; 0: none. `version`: 1 or 2, of the interface.
 int quota_of_group(const char* directory, int version) {
-  char path[kPath];
+  char path[kPath + sizeof "/cpu.cfs_period_us"];
   if (version == 2) {
     char line[64];
     snprintf(path, sizeof path, "%s/cpu.max", directory);

@@ -7,17 +7,13 @@ import re
 import secrets
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import SECONDS, build_tree, clean_environment
+from conftest import SECONDS, clean_environment
 from nodes_support import COMPILERS, MARK, MPIS, built, jobs, members, only, said  # noqa: F401  (a fixture)
-
-sys.path.insert(0, str(build_tree() / "lib" / "marline" / "python"))
-from marline.launch import child, job, run  # noqa: E402
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -185,59 +181,6 @@ def test_a_caller_that_ignores_the_ends_of_children_gets_the_status(jobs, words)
                            preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN), capture_output=True,
                            check=False, timeout=60)  # fmt: skip
     assert ended.returncode == 3
-
-
-def test_the_name_where_a_job_meets_says_nothing_of_its_secret(listening):
-    told = job.variables(1, 2, SECRET, "fedcba9876543210")
-    assert told["MARLINE_JOB"] == SECRET and told["MARLINE_JOB_ADDRESS"] == "unix:@marline-fedcba9876543210"
-    look = "case $MARLINE_JOB_ADDRESS in *${MARLINE_JOB%????????????????}*) exit 1;; esac"
-    assert job.run(["sh", "-c", look], 2, os.environ) == 0
-
-
-@pytest.fixture
-def listening():
-    yield
-    child.listen()
-
-
-def test_a_program_that_does_not_notice_is_ended_with_a_line(monkeypatch, capfd, listening):
-    """It computes, and asks its devices nothing meanwhile."""
-    monkeypatch.setattr(job, "LAST_WORDS", 0.1)
-    status = job.run(["sh", "-c", "test $MARLINE_JOB_NUMBER != 1 || kill -9 $$; exec sleep 60"], 3, os.environ)
-    assert os.WTERMSIG(status) == signal.SIGKILL
-    line = "marline: process 0, 2 of the job has not ended after process 1 (signal 9), and is killed\n"
-    assert capfd.readouterr().err == line
-
-
-def test_an_interrupt_that_comes_behind_the_end_is_none(monkeypatch, listening):
-    """A terminal's, which the processes have had, and ended by, when the launcher sees it."""
-    attend = job._attend
-    def attended(*arguments):
-        status = attend(*arguments)
-        os.kill(os.getpid(), signal.SIGINT)
-        return status
-    monkeypatch.setattr(job, "_attend", attended)
-    assert os.WTERMSIG(job.run(["sh", "-c", "kill -INT $$"], 2, os.environ)) == signal.SIGINT
-
-
-@pytest.mark.parametrize("late", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("ends, status", [("exit 3", 3), ("kill -HUP $$", -signal.SIGHUP)])
-def test_a_signal_that_another_launcher_passes_on_late_is_none(late, ends, status):
-    """The launcher of the job sends what it gets to that of number 0, which may have had it itself."""
-    late_signal = f"""
-import os, sys
-from pathlib import Path
-from marline.launch import run
-judge = run.judge
-def late(*arguments):
-    os.kill(os.getpid(), {int(late)})
-    return judge(*arguments) and None
-run.judge = late
-sys.exit(run.main(["sh", "-c", {ends!r}], Path({str(build_tree())!r})))
-"""
-    python = str(Path(run.__file__).parents[2])
-    ended = subprocess.run([sys.executable, "-c", late_signal], env=clean_environment(PYTHONPATH=python), check=False)
-    assert ended.returncode == status
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

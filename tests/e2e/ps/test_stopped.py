@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launchers that are stopped or killed at any time: while they start, while they start others, while the program runs.
 The status is the signal's, there is at most a line for it, and nothing stays: no process, no folder. The moments are
-random, from the one on at which the command heeds signals; MARLINE_EXHAUSTIVE=1 tries more of them."""
+random, from the one on at which the command heeds signals; MARLINE_EXHAUSTIVE=1 tries more of them. Moments that must
+be chosen are those of tests/unit/launch_child_test.cpp."""
 
 import os
 import random
@@ -9,7 +10,6 @@ import secrets
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,10 +17,6 @@ from pathlib import Path
 
 import pytest
 from conftest import CROWDED, EXHAUSTIVE, PROGRAMS, SECONDS, Result, clean_environment
-
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "python"))
-from marline.launch import scratch  # noqa: E402
 
 MARK = "MARLINE_TEST_MARK"
 TIMES = 40 if EXHAUSTIVE else 2  # of each kind
@@ -40,7 +36,7 @@ def processes(mark: str) -> list[int]:
 
 
 def heeds_signals(pid: int) -> bool:
-    """Whether it has a handler for SIGTERM, which the interpreter does not have."""
+    """Whether it has a handler for SIGTERM: neither the loader nor the interpreter has one."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     caught = next(int(line.split()[1], 16) for line in lines if line.startswith("SigCgt:"))
     return bool(caught >> (signal.SIGTERM - 1) & 1)
@@ -128,28 +124,6 @@ def test_at_the_start_it_says_so(alone: list[str], tmp_path: Path) -> None:
         assert (status, errors) == (-number, line.format(int(number), name))
 
 
-def test_a_signal_is_not_lost_between_start_and_program(build: Path, alone: list[str]) -> None:
-    """It comes while signals are kept for the program, which is not there yet: as Ctrl-C does, which it would have
-    had."""
-    late = f"""
-import os, signal, sys
-from pathlib import Path
-from marline import cli
-from marline.launch import child
-arrange = child.ends_with_this_process
-def interrupted():
-    os.kill(os.getpid(), signal.SIGTERM)
-    return arrange()
-child.ends_with_this_process = interrupted
-sys.exit(cli.main(["run", {alone[-1]!r}], Path({str(build)!r})))
-"""
-    environment = clean_environment(PYTHONPATH=str(ROOT / "python"))
-    ended = subprocess.run([sys.executable, "-c", late], env=environment, capture_output=True, text=True,
-                           timeout=SECONDS, check=False)  # fmt: skip
-    assert (ended.returncode, ended.stdout) == (-signal.SIGTERM, "")
-    assert "before the program had started" in ended.stderr
-
-
 def test_signals_that_the_caller_ignores_stay_so(alone: list[str], tmp_path: Path) -> None:
     """nohup marline run ..."""
     with subprocess.Popen(["nohup", *alone], env=clean_environment(TMPDIR=str(tmp_path)), stdin=subprocess.DEVNULL,
@@ -162,7 +136,7 @@ def test_signals_that_the_caller_ignores_stay_so(alone: list[str], tmp_path: Pat
 
 
 def test_programs_have_the_signals_of_a_shell(marline: Callable[..., Result], alone: list[str]) -> None:
-    """The interpreter ignores SIGPIPE and SIGXFSZ, as it wants errors instead: `marline run ./app | head` must not."""
+    """Python ignores SIGPIPE and SIGXFSZ, as it wants errors instead: `marline run ./app | head` must not."""
     assert marline("run", alone[-1], "pipe").stdout == "pipe=0 size=0\n"
 
 
@@ -180,86 +154,7 @@ def test_a_program_that_may_be_executed_only(build: Path, others_folder: Path) -
     subprocess.run(["gcc-12", "-fopenmp", PROGRAMS / "stopped.c", "-o", program], check=True)
     program.chmod(0o311)
     user = 54321 if os.getuid() == 0 else os.getuid()
-    words = ["/usr/bin/python3", build / "bin" / "marline", "run", program, "pipe"]
+    words = [build / "bin" / "marline", "run", program, "pipe"]
     result = subprocess.run(words, user=user, capture_output=True, text=True, check=False, timeout=SECONDS)
     assert result.returncode == 125
     assert f"{program} may be executed but not read (its mode is 0311)" in result.stderr
-
-
-def test_the_remover_needs_no_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    child = os.fork()
-    if child == 0:
-        with scratch.folder("marline-") as folder:
-            (folder / "file").touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(child, 0)
-    wait_until(lambda: list(tmp_path.iterdir()) == [], "the folder stays")
-    with scratch.folder("marline-") as folder:
-        assert folder.parent == tmp_path
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_signal_while_the_folder_is_made_leaves_none(number: int, tmp_path: Path) -> None:
-    made = f"""
-import os, signal, sys, tempfile
-from marline.launch import scratch, stopping
-stopping.heed()
-tempfile.tempdir = {str(tmp_path)!r}
-make = os.mkdir
-def interrupted(*given, **named):
-    make(*given, **named)
-    os.kill(os.getpid(), {int(number)})
-os.mkdir = interrupted
-with scratch.folder("marline-"):
-    print("not reached")
-"""
-    mark = secrets.token_hex(8)
-    environment = clean_environment(PYTHONPATH=str(ROOT / "python"), **{MARK: mark})
-    ended = subprocess.run([sys.executable, "-c", made], env=environment, capture_output=True, text=True, check=False)
-    assert ended.stdout == ""
-    assert ended.returncode == -signal.SIGKILL if number == signal.SIGKILL else "Stopped" in ended.stderr
-    wait_until(lambda: processes(mark) == [], "processes stay")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_job_that_runs_may_take_its_time_to_end() -> None:
-    """A checkpoint, say."""
-    slow = """
-import os, sys
-from marline.launch import child
-child.LAST_WORDS, child.STARTING = 0.1, 0.0
-words = "trap 'sleep 1; echo done; exit 0' TERM; echo ready; while :; do sleep 0.1; done"
-sys.exit(child.finish(child.run_launcher(["sh", "-c", words], os.environ)))
-"""
-    environment = clean_environment(PYTHONPATH=str(ROOT / "python"))
-    with subprocess.Popen([sys.executable, "-c", slow], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as process:  # fmt: skip
-        assert process.stdout is not None and process.stdout.readline() == "ready\n"
-        process.send_signal(signal.SIGTERM)
-        output, errors = process.communicate(timeout=SECONDS)
-    assert (process.returncode, output, errors) == (-signal.SIGTERM, "done\n", "")
-
-
-def test_a_launcher_that_does_not_end_is_killed_with_its_processes(tmp_path: Path) -> None:
-    """As Hydra is, when a signal comes while it starts."""
-    deaf = """
-import os, sys
-from marline.launch import child
-child.LAST_WORDS = 0.2
-words = "trap '' TERM INT; (sleep 1000 & sleep 1000) & echo ready; while :; do sleep 1000; done"
-sys.exit(child.finish(child.run_launcher(["sh", "-c", words], os.environ)))
-"""
-    mark = secrets.token_hex(8)
-    environment = clean_environment(PYTHONPATH=str(ROOT / "python"), **{MARK: mark})
-    with subprocess.Popen([sys.executable, "-c", deaf], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as process:  # fmt: skip
-        assert process.stdout is not None and process.stdout.readline() == "ready\n"
-        process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=SECONDS)
-    assert process.returncode == -signal.SIGTERM
-    assert errors == ("marline: the launcher has not ended 0.2 s after a signal, and is killed with all that it has "
-                      "started\n")  # fmt: skip
-    wait_until(lambda: processes(mark) == [], "processes stay")

@@ -6,7 +6,6 @@ import json
 import random
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 

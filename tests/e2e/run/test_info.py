@@ -45,7 +45,8 @@ def test_compilers_and_mpi(sections, build):
 def test_python_packages_are_there_or_missing(build):
     packages = ("numpy", "rich", "matplotlib", "PyYAML")
     whole = run([build / "bin" / "marline", "info"]).stdout
-    bare = run([sys.executable, "-S", build / "bin" / "marline", "info"]).stdout  # without site-packages
+    script = build / "lib" / "marline" / "marline-python"
+    bare = run([sys.executable, "-S", script, "info"]).stdout  # without site-packages
     assert all(re.search(rf"^  {package} +[0-9]", whole, re.MULTILINE) for package in packages)
     assert all(f"{package} (marline report, study): {sys.executable} -m pip install {package}" in bare
                for package in packages)  # fmt: skip

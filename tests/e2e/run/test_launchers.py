@@ -3,12 +3,13 @@
 MPI when they run, launchers given as the program, several `mpirun` in PATH, an MPI that the loader does not find."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from conftest import CROWDED, clean_environment, run_without_hang
+from conftest import CROWDED, clean_environment, run, run_without_hang
 
 LAUNCHERS = {"openmpi": "mpirun.openmpi", "mpich": "mpirun.mpich"}
 SECONDS = 120  # until a run has hung
@@ -90,17 +91,25 @@ def test_the_first_mpirun_in_path_starts_the_ranks(mpi, marline, compiled, tmp_p
     assert result.stdout.splitlines() == ["taken=1", "rank=0 size=1 threads=1"], result.stderr
 
 
-def test_an_mpirun_that_says_nothing_is_taken_if_no_other_is_there(build, tmp_path, monkeypatch):
-    """A site's script, say, which hands --version on to what does not know it."""
-    monkeypatch.syspath_prepend(str(build / "lib" / "marline" / "python"))
-    from marline.launch import launcher
+@pytest.fixture
+def launcher_of(marline):
+    """launcher_of("mpich", PATH) is what the command finds: its path, and its version if it says one."""
 
-    _, text, _ = VERSIONS[0]
+    def find(mpi: str, path: str) -> dict[str, str]:
+        answer = marline("facts", "launcher", mpi, PATH=f"{path}:/usr/sbin:/sbin")  # where no launcher is
+        return dict(line.split("\t") for line in answer.stdout.splitlines())
+
+    return find
+
+
+def test_an_mpirun_that_says_nothing_is_taken_if_no_other_is_there(launcher_of, tmp_path):
+    """A site's script, say, which hands --version on to what does not know it."""
+    _, text, version = VERSIONS[0]
     silent = launcher_in(tmp_path / "silent", "mpirun", "usage: mpirun FILE")
     own = launcher_in(tmp_path / "own", "mpiexec", text)
-    assert launcher.find_launcher("openmpi", {"PATH": str(silent.parent)}) == silent
-    assert launcher.find_launcher("openmpi", {"PATH": f"{silent.parent}:{own.parent}"}) == own
-    assert launcher.find_launcher("mpich", {"PATH": str(own.parent)}) is None
+    assert launcher_of("openmpi", silent.parent) == {"path": str(silent)}
+    assert launcher_of("openmpi", f"{silent.parent}:{own.parent}") == {"path": str(own), "version": version}
+    assert launcher_of("mpich", own.parent) == {}
 
 
 def test_an_mpirun_of_the_other_mpi_is_passed_over(mpi, marline, compiled, tmp_path):
@@ -113,12 +122,24 @@ def test_an_mpirun_of_the_other_mpi_is_passed_over(mpi, marline, compiled, tmp_p
 
 
 @pytest.mark.parametrize(("mpi", "text", "version"), VERSIONS, ids=[version for *_, version in VERSIONS])
-def test_launchers_are_known_by_what_they_say(build, tmp_path, monkeypatch, mpi, text, version):
-    monkeypatch.syspath_prepend(str(build / "lib" / "marline" / "python"))
-    from marline.launch import launcher
-
+def test_launchers_are_known_by_what_they_say(launcher_of, tmp_path, mpi, text, version):
     made = launcher_in(tmp_path, "mpirun", text)
-    assert {name: launcher.version_of(made, name) for name in LAUNCHERS} == dict.fromkeys(LAUNCHERS) | {mpi: version}
+    other = next(name for name in LAUNCHERS if name != mpi)
+    assert launcher_of(mpi, tmp_path) == {"path": str(made), "version": version}
+    assert launcher_of(other, tmp_path) == {}
+
+
+def test_launchers_are_known_by_their_files(mpi, build, tmp_path):
+    """They are not started for that, which takes as long as all the rest."""
+    copy = tmp_path / "mpirun"
+    copy.symlink_to(shutil.which(LAUNCHERS[mpi]))
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    command = build / "bin" / "marline"
+    answer = run(["strace", "-f", "-qq", "-e", "trace=execve", command, "facts", "ranks", mpi, "2"],
+                 PATH=f"{tmp_path}:{os.environ['PATH']}")  # fmt: skip
+    assert answer.stdout.splitlines()[0] == str(copy)
+    assert answer.stderr.count("execve(") == 1
 
 
 def test_info_tells_open_mpi_5_from_mpich(marline, tmp_path):

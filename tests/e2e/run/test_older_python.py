@@ -32,7 +32,7 @@ STARS = re.compile(r"^\s*(return|yield) [^(\[{#]*, \*\w", re.MULTILINE)  # witho
 def promised() -> list[Path]:
     named = [PACKAGE / name for name in older_python.FOR_OLDER]
     files = [file for path in named for file in (path.glob("*.py") if path.is_dir() else [path.with_suffix(".py")])]
-    return sorted([*files, PACKAGE / "__init__.py", PACKAGE.parent / "bin" / "marline"])
+    return sorted([*files, PACKAGE / "__init__.py", PACKAGE.parent / "marline-python"])
 
 
 def outside_of_annotations(tree: ast.AST) -> Iterator[ast.AST]:
@@ -114,7 +114,7 @@ def older(request, build):
     """older("run", ...) starts the command by an older Python."""
     if request.param is None:
         pytest.skip("no Python of 3.6 to 3.9 is here")
-    return lambda *words: run([request.param, "-W", "error", build / "bin" / "marline", *words])
+    return lambda *words: run([request.param, "-W", "error", build / "lib" / "marline" / "marline-python", *words])
 
 
 only_the_oldest = pytest.mark.parametrize("older", (older_pythons() or [None])[:1], indirect=True)

@@ -5,9 +5,7 @@ says why. Real binaries, one per way in which a swap of the runtime fails."""
 import os
 import re
 import shutil
-import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -95,29 +93,6 @@ def test_another_marline_preloaded(marline, build, compiled, tmp_path):
     assert_refused(marline("run", program, LD_PRELOAD=str(copy)), f"from {copy}", "out of LD_PRELOAD")
 
 
-@pytest.mark.parametrize(
-    ("records", "status", "verdict"),
-    [
-        ([], 0, "ended (status 0) without ever loading Marline"),
-        ([], 3 << 8, "ended (status 3) without ever loading Marline"),
-        ([], int(signal.SIGSEGV), "ended (signal 11) without ever loading Marline"),
-        ([], int(signal.SIGTERM), None),  # somebody stopped it, perhaps before it was loaded
-        ([], 127 << 8, None),  # the loader has said why
-        (["loaded\t/bin/sh"], 0, "ran on /bin/sh, not on"),
-        (["loaded\tOURS", "refused\tsome reason"], 0, ""),  # the process has said why
-        (["loaded\tOURS"], 3 << 8, None),
-    ],
-)
-def test_judges_by_the_records(build, records, status, verdict):
-    sys.path.insert(0, str(build / "lib" / "marline" / "python"))
-    from marline.launch.run import judge
-    from marline.layout import Layout
-
-    layout = Layout(build)
-    complaint = judge([record.replace("OURS", str(layout.runtime)) for record in records], status, "app", layout)
-    assert complaint == verdict if not verdict else verdict in complaint
-
-
 def test_setuid_program(marline, compiled, tmp_path):
     if os.geteuid() != 0:
         pytest.skip("only root can make another user's setuid program")
@@ -166,17 +141,12 @@ def test_devices_that_there_are_not(marline, compiled):
     assert_refused(marline("run", "--devices", "none,host", program), "no device is named 'none'", status=2)
 
 
-def test_the_command_knows_the_devices_of_the_option(build):
-    sys.path.insert(0, str(build / "lib" / "marline" / "python"))
-    from marline.launch import job
-
+def test_the_command_knows_the_devices_of_the_option(marline):
     page = (Path(__file__).parents[3] / "docs" / "options.md").read_text()
     values = re.search(r"`MARLINE_DEVICES` \| `\w+` \| (.*), with N from 1 to (\d+) \|", page)
     words = re.sub("or a list of | and", ",", values[1]).replace(" ", "").split(",")
-    known = [*job.ALONE, *(form for name in job.COUNTED for form in (name, f"{name}:N")), job.NODES, job.CLUSTER,
-             *job.CLUSTERS_OF_KINDS, *job.SINGLE]  # fmt: skip
-    assert [word for word in words if word] == known
-    assert int(values[2]) == job.MOST_DEVICES
+    known = [*(word for word in words if word), f"most\t{values[2]}"]
+    assert marline("facts", "devices").stdout.splitlines() == known
 
 
 def test_missing_library_is_the_loaders_to_tell(marline, compiled, tmp_path):

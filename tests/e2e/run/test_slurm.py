@@ -5,18 +5,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from conftest import CROWDED, SECONDS, clean_environment, run
 from nodes_support import COMPILERS, built, jobs  # noqa: F401  (a fixture)
 from slurm_support import slurm  # noqa: F401  (a fixture)
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python"))
-
-from marline.launch import launcher  # noqa: E402
-from marline.launch.child import is_tracked_by_cgroup  # noqa: E402
 
 PMI = {"openmpi": "pmix", "mpich": "pmi2"}
 SUM = "devices 2 others 2 sum 17997000\n"
@@ -107,29 +100,6 @@ def test_srun_stands_for_its_ranks(slurm, jobs, compiled, mpi):  # noqa: F811
             raise
     assert len(first) == 2 and found.stdout, found.stderr
     assert [rank["rank"] for rank in json.loads(found.stdout)["ranks"]] == [0, 1]
-
-
-@pytest.mark.parametrize("groups, is_tracked", [
-    ("12:freezer:/slurm/uid_0/job_3/step_0\n3:cpuset:/slurm/uid_0/job_3/step_0\n", True),
-    ("12:freezer:/\n3:cpuset:/slurm/uid_0/job_3/step_0\n", False),
-    ("0::/system.slice/slurmstepd.scope/job_3/step_0/user/task_0\n", True),
-    ("0::/user.slice\n", False),
-    ("", False),
-])  # fmt: skip
-def test_slurm_s_way_of_tracking(groups, is_tracked):
-    assert is_tracked_by_cgroup(groups) == is_tracked
-
-
-@pytest.mark.parametrize("variables, rank", [
-    ({"OMPI_COMM_WORLD_RANK": "2", "PMIX_RANK": "2"}, "2"),
-    ({"PMIX_RANK": "1", "SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4"}, "1"),
-    ({"PMIX_RANK": "1"}, "1"),
-    ({"SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4"}, "3"),
-    ({"PMIX_RANK": "0", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1"}, None),  # a shell
-    ({"SLURM_PROCID": "0"}, None),  # a batch script
-])  # fmt: skip
-def test_who_is_a_rank(variables, rank):
-    assert launcher.rank(variables) == rank
 
 
 @pytest.mark.parametrize("pmi", PMI.values())

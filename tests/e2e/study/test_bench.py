@@ -5,7 +5,6 @@ runtime that served each run; a program that runs on another runtime than it was
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ LIBGOMP = "/usr/lib/x86_64-linux-gnu/libgomp.so.1"
 
 def bench(prefix: Path, folder: Path, *words: str) -> tuple[Result, dict]:
     file = ROOT / "studies" / "micro.yaml"
-    command = [sys.executable, prefix / "bin" / "marline", "study", file, "--quick", "-o", folder, *words]
+    command = [prefix / "bin" / "marline", "study", file, "--quick", "-o", folder, *words]
     result = subprocess.run(list(map(str, command)), env=clean_environment(), stdin=subprocess.DEVNULL,
                             capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
     document = folder / "results.json"

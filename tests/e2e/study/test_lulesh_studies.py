@@ -4,7 +4,6 @@ ask for, and the figures are what the study says of them. No time is judged."""
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 

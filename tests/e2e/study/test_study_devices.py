@@ -5,7 +5,6 @@ what the devices did."""
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest

@@ -4,7 +4,6 @@ reaches the programs, and goals are judged for the variants that suspend tasks."
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
