@@ -99,6 +99,8 @@ def write_wheel(folder: Path, prefix: Path, cache: str, machine: str) -> Path:
     version = variable(cache, "CMAKE_PROJECT_VERSION")
     tag = f"py3-none-manylinux_{GLIBC[0]}_{GLIBC[1]}_{machine}"
     path = folder / f"marline-{version}-{tag}.whl"
+    # Installers write into scripts of this folder only.
+    (prefix / "lib" / "marline" / "marline-python").rename(prefix / "bin" / "marline-python")
     for command in (prefix / "bin").iterdir():
         # Installers write the environment's own Python into a first line `#!python`.
         first, _, rest = command.read_bytes().partition(b"\n")

@@ -110,6 +110,7 @@ def test_missing_hwloc_is_one_line(prefix, probe, tmp_path):
 def test_command_through_a_link(prefix, probe, tmp_path):
     (tmp_path / "marline").symlink_to(prefix / "bin" / "marline")
     assert "threads=2" in checked([tmp_path / "marline", "run", "-t", "2", "--", probe])
+    assert "in 1 process" in run([tmp_path / "marline", "check", "-t", "2", "--", probe]).stderr  # the Python half
 
 
 def test_info_misses_nothing_of_the_installation(prefix):

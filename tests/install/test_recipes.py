@@ -90,8 +90,8 @@ def test_conda_finds_what_it_checks(prefix):
     for output in outputs.values():
         for name in (output["script"], *output["test"].get("files", [])):
             assert (PACKAGING / "conda" / name).is_file()
-    commands = [command for command in outputs["marline"]["test"]["commands"] if command.startswith("test -f $PREFIX")]
-    assert len(commands) == 3
+    commands = [command for command in outputs["marline"]["test"]["commands"] if command.startswith("test -")]
+    assert len(commands) == 4
     for command in commands:
         checked(["sh", "-c", command], PREFIX=str(prefix))
 

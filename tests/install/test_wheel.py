@@ -92,6 +92,14 @@ def test_pack_refuses_a_library_that_needs_another_one(tmp_path):
     assert pack.faults_of(tmp_path / "link.so", machine) == [f"{tmp_path / 'link.so'} is a symbolic link"]
 
 
+def test_the_command_through_a_link_uses_the_environment_s_python(prefix, tmp_path):
+    """As pipx links it into a folder of PATH."""
+    (tmp_path / "marline").symlink_to(prefix / "bin" / "marline")
+    assert (prefix / "bin" / "marline").read_bytes().startswith(b"\x7fELF")
+    output = checked([tmp_path / "marline", "info"], PATH="/usr/bin:/bin")
+    assert re.search(rf"^Python\n  \S+ \({re.escape(str(prefix))}/bin/python", output, re.MULTILINE)
+
+
 def test_tarball_is_the_same_tree(dist, prefix, tmp_path):
     (path,) = dist.glob("*.tar.xz")
     sums = dict(reversed(line.split()) for line in (dist / "SHA256SUMS").read_text().splitlines())
