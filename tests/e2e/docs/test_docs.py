@@ -120,7 +120,7 @@ def defines(text: str, function: str) -> bool:
 
 def sources() -> str:
     kinds = {".c", ".h", ".cpp", ".hpp", ".py", ".S"}
-    folders = [ROOT / name for name in ("runtime", "mpi", "offload", "trace", "include", "python")]
+    folders = [ROOT / name for name in ("runtime", "mpi", "offload", "trace", "launch", "include", "python")]
     return "\n".join(path.read_text() for folder in folders for path in folder.rglob("*") if path.suffix in kinds)
 
 
