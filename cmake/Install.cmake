@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` copies. `ninja installed` builds all of it and nothing else: no test, application or benchmark.
 #
-# marline_install(TARGET FOLDER) installs a library or program of Marline below the prefix, without symbols and debug information.
+# marline_install(TARGET FOLDER) installs a library or program below the prefix, without symbols and debug information.
 # `cmake --install BUILD --component debug` adds FOLDER/.debug/FILE.debug, where GDB, Valgrind and perf look for them.
 add_custom_target(installed)
 if(NOT CMAKE_OBJCOPY)

@@ -53,8 +53,8 @@ pid_t spawn(const Words& words, Environment& environment, int output, bool with_
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   pid_t process = -1;
-  const int error = posix_spawn(&process, arguments[0], &actions, nullptr, arguments.data(),
-                                environment.pointers().data());
+  const int error =
+      posix_spawn(&process, arguments[0], &actions, nullptr, arguments.data(), environment.pointers().data());
   posix_spawn_file_actions_destroy(&actions);
   return error == 0 ? process : -1;
 }

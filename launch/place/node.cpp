@@ -78,8 +78,8 @@ Cpus launcher_mask(const std::string& variable) {
   return mask ? *mask : allowed_cpus(0).value_or(Cpus{});
 }
 
-// Without a launcher only the number of cores counts, and only if it is less than the number of threads. A core is known
-// by the list of its hardware threads: one file for each, and none where there are CPUs in plenty.
+// Without a launcher only the number of cores counts, and only if it is less than the number of threads. A core is
+// known by the list of its hardware threads: one file for each, and none where there are CPUs in plenty.
 Cores cores_without_launcher(const Cpus& own, std::optional<int> threads) {
   Cores cores;
   if (!threads || *threads <= 1) return cores;

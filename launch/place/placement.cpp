@@ -94,9 +94,10 @@ Placement keep(const Situation& at) {
     return placement;
   }
   if (!is_first) return {};
-  return {std::nullopt, {}, "on each rank " + crowd(wanted, mine.size()) +
-                                ", to which the launcher binds it; ask it for " +
-                                counted(static_cast<size_t>(wanted), "core") + " for each rank"};
+  return {std::nullopt,
+          {},
+          "on each rank " + crowd(wanted, mine.size()) + ", to which the launcher binds it; ask it for " +
+              counted(static_cast<size_t>(wanted), "core") + " for each rank"};
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ struct Situation {
   Cores cores;  // in the order of the topology
   Cpus own;
   Cpus shared;
-  int rank = 0;   // among the ranks of this node
-  int ranks = 0;  // on this node
+  int rank = 0;                // among the ranks of this node
+  int ranks = 0;               // on this node
   std::optional<int> threads;  // of each rank; without: as many as fit
   bool is_batch = false;       // a batch system started the rank: CPUs beyond `own` may be another job's
   Environment environment;

@@ -20,8 +20,7 @@ Signals watched_signals();
 
 // Returns the wait status of `words` run with `environment`. `arrived` gets the signals that came in meanwhile. After
 // the program's end they do nothing. `stopped` is called each time that SIGSTOP has stopped the process.
-int run_child(const Words& words, Environment environment, Signals& arrived,
-              const std::function<void(pid_t)>& stopped);
+int run_child(const Words& words, Environment environment, Signals& arrived, const std::function<void(pid_t)>& stopped);
 
 // How long a launcher of MPI may live on after a signal that comes while it starts. It passes later signals on, and its
 // job may take its time.
@@ -35,7 +34,8 @@ struct LauncherLimits {
 // at all, with or without us: it is killed then, with all that it has started.
 int run_launcher(const Words& words, Environment environment, const LauncherLimits& limits = {});
 
-// Parts of the above, which a job without MPI needs, too (start/job.cpp). ----------------------------------------------
+// Parts of the above, which a job without MPI needs, too (start/job.cpp).
+// ----------------------------------------------
 
 struct Arrival {
   int number;

@@ -38,7 +38,8 @@ std::string words_for_signal(int number);
 // not ignore it, even if its caller does. Called once, at the start.
 void heed_signals();
 
-// What is executed instead of an end: another command, which goes on with what the program has left. One of the words is
+// What is executed instead of an end: another command, which goes on with what the program has left. One of the words
+// is
 // "--ended=", which gets the wait status appended. A descriptor to keep open meanwhile; -1: none.
 void end_with(const std::vector<std::string>& words, int kept_descriptor);
 // Is added to that status if the program was never started, and why has been said.
@@ -54,7 +55,7 @@ constexpr int kUnstarted = 1 << 16;
 // all the same while it is blocked.
 Signals ending_signals();
 
-// In a forked child: the program starts with the signals that it would have had without us.
+// Before another program starts: it starts with the signals that it would have had without us.
 void restore_signals();
 const sigset_t* callers_mask();
 

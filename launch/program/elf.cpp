@@ -113,7 +113,9 @@ void Reader::read_symbols(const Elf64_Shdr& table, uint64_t strings) {
   for (uint64_t at_byte = 0; at_byte + sizeof(Elf64_Sym) <= table.sh_size; at_byte += sizeof(Elf64_Sym)) {
     const auto symbol = at<Elf64_Sym>(table.sh_offset + at_byte);
     const uint64_t start = strings + symbol.st_name;
-    if (start > bytes_.size()) throw OutOfFile{};
+    if (start >= bytes_.size()) throw OutOfFile{};
+    // Most of the 10^4 symbols of a program and its libraries begin otherwise.
+    if (std::string_view("G_ok").find(bytes_[start]) == std::string_view::npos) continue;
     if (begins_with_one_of(bytes_.substr(start), kEntryPoints)) note_symbol(text(start), symbol.st_shndx != SHN_UNDEF);
   }
 }
@@ -131,13 +133,6 @@ void Reader::note_symbol(std::string_view name, bool is_defined) {
   }
 }
 
-bool has_texts_of_runtime(std::string_view bytes) {
-  for (const auto& [one, other] : kRuntimeTexts) {
-    if (bytes.find(one) != std::string_view::npos && bytes.find(other) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 Elf read_elf(const std::string& path, std::string_view bytes) {
@@ -152,13 +147,22 @@ Elf read_elf(const std::string& path, std::string_view bytes) {
     throw NotElf{path + " is a damaged ELF file: it ends before all that its header tells of; copy or build it again",
                  true};
   }
-  if (!elf.has_entry_points) elf.has_texts_of_runtime = has_texts_of_runtime(bytes);
   return elf;
 }
 
 Elf read_elf(const std::string& path) {
   const Mapping file(path);
   return read_elf(path, file.bytes());
+}
+
+bool has_texts_of_runtime(const std::string& path) {
+  const Mapping file(path);
+  for (const auto& [one, other] : kRuntimeTexts) {
+    if (file.bytes().find(one) != std::string_view::npos && file.bytes().find(other) != std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace marline::launch

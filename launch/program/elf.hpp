@@ -27,13 +27,14 @@ struct Elf {
   bool has_entry_points = false;
   bool uses_openmp = false;   // some entry point is undefined
   bool uses_devices = false;  // one of those for target regions is
-  // Texts that libgomp or libomp has, and that `strip` leaves: read if there is no entry point.
-  bool has_texts_of_runtime = false;
 };
 
 Elf read_elf(const std::string& path);
 // The same of a file in memory.
 Elf read_elf(const std::string& path, std::string_view bytes);
+
+// Whether the file has texts that libgomp or libomp has, and that `strip` leaves. This reads the whole file.
+bool has_texts_of_runtime(const std::string& path);
 
 }  // namespace marline::launch
 

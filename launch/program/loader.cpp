@@ -33,8 +33,8 @@ Listing ask_loader(const std::string& interpreter, const std::string& executable
   environment.set("LD_TRACE_LOADED_OBJECTS", "1");
   const auto answer = answer_of({interpreter, executable}, environment, kSeconds, false);
   if (!answer) {
-    throw Refusal{interpreter + ", the loader of " + executable + ", does not answer (" +
-                  std::to_string(kSeconds) + " s); start it by hand to see why"};
+    throw Refusal{interpreter + ", the loader of " + executable + ", does not answer (" + std::to_string(kSeconds) +
+                  " s); start it by hand to see why"};
   }
   return read_listing(*answer);
 }

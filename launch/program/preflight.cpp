@@ -19,10 +19,9 @@
 namespace marline::launch {
 namespace {
 
-constexpr int kShebangDepth = 4;      // a script's interpreter may be a script; the kernel follows as many
+constexpr int kShebangDepth = 4;       // a script's interpreter may be a script; the kernel follows as many
 constexpr size_t kShebangBytes = 256;  // what the kernel reads of a script's first line
-constexpr const char* kRelink =
-    "link it with -fopenmp against the shared runtime (no -static, libgomp.a or libomp.a)";
+constexpr const char* kRelink = "link it with -fopenmp against the shared runtime (no -static, libgomp.a or libomp.a)";
 constexpr std::string_view kRuntimeNames[] = {"libgomp", "libomp", "libiomp5", "libmarline"};
 // The SONAMEs that an MPI program names, by the ABIs of pmpi/abi. (Debian gives MPICH's library another name.)
 constexpr std::pair<std::string_view, const char*> kMpiSonames[] = {{"libmpi.so.40", "openmpi"},
@@ -82,8 +81,9 @@ Elf read_executable(const std::string& executable) {
   try {
     elf = read_elf(executable);
   } catch (const NotElf& error) {
-    const char* hint = ": Marline runs 64-bit Linux programs, and scripts whose first line names their interpreter, as "
-                       "#!/bin/sh does";
+    const char* hint =
+        ": Marline runs 64-bit Linux programs, and scripts whose first line names their interpreter, as "
+        "#!/bin/sh does";
     throw Refusal{error.text + (error.is_damaged ? "" : hint), kNotExecutable};
   }
   utsname system;
@@ -102,8 +102,7 @@ void refuse_privileged(const std::string& executable) {
   if (stat(executable.c_str(), &status) != 0) throw Refusal{executable + ": " + reason(errno)};
   const bool gains_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != getuid();
   const bool gains_group = (status.st_mode & S_ISGID) != 0 && status.st_gid != getgid();
-  const bool is_capable =
-      getuid() != 0 && getxattr(executable.c_str(), "security.capability", nullptr, 0) > 0;
+  const bool is_capable = getuid() != 0 && getxattr(executable.c_str(), "security.capability", nullptr, 0) > 0;
   if (!gains_user && !gains_group && !is_capable) return;
   const char* kind = gains_user ? "setuid" : gains_group ? "setgid" : "has file capabilities";
   throw Refusal{executable + " is " + kind + ": the loader preloads no library into it; run a plain copy of it"};
@@ -165,7 +164,7 @@ void refuse_static_runtime(const Elf& elf) {
 }
 
 void refuse_stripped_runtime(const Elf& executable) {
-  if (!executable.has_texts_of_runtime) return;
+  if (executable.has_entry_points || !has_texts_of_runtime(executable.path)) return;
   throw Refusal{executable.path + " contains a statically linked, stripped OpenMP runtime; " + kRelink};
 }
 

@@ -99,8 +99,9 @@ OwnWorkers own_workers(const std::string& devices) {
       refuse_unknown(devices, word);
     }
     if (is_of_nodes && std::any_of(words.begin(), words.end(), names_nodes)) {
-      throw Refusal{"--devices " + devices + " names nodes twice; each worker is one device, and `cluster` has all of "
-                                             "them"};
+      throw Refusal{"--devices " + devices +
+                    " names nodes twice; each worker is one device, and `cluster` has all of "
+                    "them"};
     }
     words.push_back(word);
   }
@@ -133,8 +134,9 @@ void refuse_unfit_ranks(int count, const std::string& nodes_as) {
 
 void refuse_wire(const std::string& wire) {
   if (strcasecmp(wire.c_str(), "mpi") != 0) return;
-  throw Refusal{"MARLINE_WIRE=mpi: these processes are no job of MPI's; leave it out, or start them by `-n N --mpi "
-                "openmpi` or `-n N --mpi mpich`"};
+  throw Refusal{
+      "MARLINE_WIRE=mpi: these processes are no job of MPI's; leave it out, or start them by `-n N --mpi "
+      "openmpi` or `-n N --mpi mpich`"};
 }
 
 Words known_devices() {

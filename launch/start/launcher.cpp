@@ -30,9 +30,8 @@ constexpr std::pair<const char*, const char*> kVersionTexts[] = {
     {"mpich", "(Intel[(]R[)] MPI Library) .*Version ([0-9][^[:space:]]*)"}};
 constexpr int kVersionSeconds = 20;
 // A batch system or a host file knows more about the machine than this node does: then placement is the launcher's.
-constexpr const char* kAllocations[] = {"SLURM_JOB_ID",  "PBS_NODEFILE",
-                                        "LSB_HOSTS",     "PE_HOSTFILE",
-                                        "OMPI_MCA_orte_default_hostfile", "HYDRA_HOST_FILE"};
+constexpr const char* kAllocations[] = {
+    "SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile", "HYDRA_HOST_FILE"};
 // Programs that start ranks, by their name up to its first dot, and the options that say how many.
 constexpr std::string_view kRankStarters[] = {"mpirun", "mpiexec", "orterun", "prterun",
                                               "prun",   "srun",    "jsrun",   "aprun"};
@@ -56,8 +55,8 @@ std::optional<std::string> version_in(const std::string& text, const std::string
     if (regcomp(&compiled, pattern, REG_EXTENDED) != 0) continue;
     const bool is_found = regexec(&compiled, text.c_str(), 3, parts, 0) == 0;
     regfree(&compiled);
-    if (is_found) return text.substr(static_cast<size_t>(parts[2].rm_so),
-                                     static_cast<size_t>(parts[2].rm_eo - parts[2].rm_so));
+    if (is_found)
+      return text.substr(static_cast<size_t>(parts[2].rm_so), static_cast<size_t>(parts[2].rm_eo - parts[2].rm_so));
   }
   return std::nullopt;
 }
@@ -69,7 +68,9 @@ std::string answer_to_version(const std::string& path, const Environment& enviro
 // "openmpi" or "mpich"; "": its file does not tell.
 std::string mpi_in_file(const std::string& path) {
   const Mapping file(path);
-  if (!file.bytes().starts_with("\x7f" "ELF")) return "";
+  if (!file.bytes().starts_with("\x7f"
+                                "ELF"))
+    return "";
   for (const auto& [mark, mpi] : kMarksInFile) {
     if (file.bytes().find(mark) != std::string_view::npos) return mpi;
   }

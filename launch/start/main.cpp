@@ -33,8 +33,10 @@ void open_what_is_closed() {
   std::vector<char*> arguments = {command.data()};
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  restore_signals();
   execv(command.c_str(), arguments.data());
-  throw Refusal{command + ": " + reason(errno) + "; it is the half of the command that is written in Python: install "
+  throw Refusal{command + ": " + reason(errno) +
+                "; it is the half of the command that is written in Python: install "
                 "Python 3.6 or newer, or Marline again"};
 }
 

@@ -18,8 +18,9 @@ void refuse_nothing_to_record(const Program& program, const std::string& mpi, co
   if (gomp.empty() || gomp.starts_with(layout.compat() + "/")) return;
   const std::string runs = program.path + " runs on " + gomp + ", which has no OMPT";
   if (mpi.empty()) {
-    throw Refusal{runs + ", and uses no MPI: there is nothing to record; leave --runtime native out, or build the "
-                         "program by Clang"};
+    throw Refusal{runs +
+                  ", and uses no MPI: there is nothing to record; leave --runtime native out, or build the "
+                  "program by Clang"};
   }
   say("note: " + runs + ": only its " + name_of_mpi(mpi) + " calls are recorded");
 }

@@ -22,8 +22,8 @@ Words lines_of_ranks(const Options& options, const Words& words, bool is_unbound
   const int ranks = *options.ranks;
   for (const std::string& mpi : options.mpi.empty() ? Words{"openmpi", "mpich"} : Words{options.mpi}) {
     if (!find_launcher(mpi, environment)) continue;
-    Words line = is_unbound ? unbound_ranks(mpi, ranks, environment)
-                            : bound_ranks(mpi, ranks, options.threads, environment);
+    Words line =
+        is_unbound ? unbound_ranks(mpi, ranks, environment) : bound_ranks(mpi, ranks, options.threads, environment);
     line.insert(line.end(), words.begin(), words.end());
     lines.push_back(mpi == "openmpi" ? "# Open MPI" : "# MPICH");
     lines.push_back(shell_quoted(line));
@@ -65,8 +65,8 @@ int print_start(Options& options, const Layout& layout, const Program& program, 
   }
   const bool has_nodes = options.mpi.empty() && wants_nodes(own_workers(options.devices).devices, of_caller);
   if (workers > 0 || has_nodes) refuse_unfit_job(count, options.nodes_as);
-  const Words lines = options.ranks ? lines_of_ranks(options, words, workers > 0, of_caller)
-                                    : Words{shell_quoted(words)};
+  const Words lines =
+      options.ranks ? lines_of_ranks(options, words, workers > 0, of_caller) : Words{shell_quoted(words)};
   print(join(lines, "\n") + "\n");
   return 0;
 }

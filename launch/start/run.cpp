@@ -27,11 +27,18 @@ namespace marline::launch {
 namespace {
 
 constexpr int kMostCpus = 1 << 16;
+// As Clang calls this processor and its system.
+#if defined(__aarch64__)
+constexpr const char* kTriple = "aarch64-unknown-linux-gnu";
+#else
+constexpr const char* kTriple = "x86_64-pc-linux-gnu";
+#endif
 
 void require_preloadable(const Layout& layout) {
   if (layout.prefix().find_first_of(" :") == std::string::npos) return;
-  throw Refusal{layout.prefix() + " holds a space or a colon, which LD_PRELOAD cannot express; install Marline "
-                                  "elsewhere"};
+  throw Refusal{layout.prefix() +
+                " holds a space or a colon, which LD_PRELOAD cannot express; install Marline "
+                "elsewhere"};
 }
 
 // The caller's environment with Marline's stand-ins first on the library path.
@@ -41,13 +48,13 @@ Environment searched_environment(const Layout& layout, Environment environment) 
   return environment;
 }
 
-void note_what_it_lacks(const Program& program, bool has_nodes) {
-  if (program.is_script || !speaks_for_job()) return;
+void note_what_it_lacks(const Program& program, bool has_nodes, const Environment& environment) {
+  if (program.is_script || !speaks_for_job() || is_member_of_job(environment)) return;
   if (!program.uses_openmp) {
     say("note: " + program.path + " itself uses no OpenMP; Marline serves what it loads or starts");
   } else if (has_nodes && !program.uses_devices) {
-    say("note: " + program.path + " has no target regions for devices; build it with Clang and " +
-        "-fopenmp-targets=x86_64-pc-linux-gnu, or with GCC");
+    say("note: " + program.path + " has no target regions for devices; build it with Clang and -fopenmp-targets=" +
+        kTriple + ", or with GCC");
   }
 }
 
@@ -158,7 +165,7 @@ int run(Options options, const Layout& layout) {
   options.mpi = which_mpi(options, program, of_caller);
   if (options.print) return print_start(options, layout, program, environment, of_caller);
   const auto [workers, devices] = own_workers(options.devices);
-  note_what_it_lacks(program, wants_nodes(devices, of_caller));
+  note_what_it_lacks(program, wants_nodes(devices, of_caller), of_caller);
   if (options.ranks && !options.mpi.empty()) return launch_ranks(options, layout, of_caller);
   options.devices = devices;
   if (workers > 0) return launch_job(options, layout, workers + 1, of_caller);

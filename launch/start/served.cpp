@@ -40,12 +40,14 @@ std::string which_mpi(const Options& options, const Program& program, const Envi
   const auto [workers, devices] = own_workers(options.devices);
   const bool has_job = is_member_of_job(environment);
   if (!linked.empty() && workers == 0 && wants_cluster(devices, environment) && !has_job) {
-    throw Refusal{"--devices cluster: " + is_linked + ", and the ranks of a program are no cluster; --devices "
+    throw Refusal{"--devices cluster: " + is_linked +
+                  ", and the ranks of a program are no cluster; --devices "
                   "cluster:K gives each rank K nodes of its own"};
   }
-  if (!linked.empty() && workers == 0 && wants_nodes(devices, environment) && !options.ranks &&
-      !rank_in(environment) && !has_job) {
-    throw Refusal{"--devices nodes: " + is_linked + ", whose ranks are each other's devices: start them by -n RANKS, by "
+  if (!linked.empty() && workers == 0 && wants_nodes(devices, environment) && !options.ranks && !rank_in(environment) &&
+      !has_job) {
+    throw Refusal{"--devices nodes: " + is_linked +
+                  ", whose ranks are each other's devices: start them by -n RANKS, by "
                   "mpirun, or by srun --mpi=pmix or --mpi=pmi2; --devices nodes:K gives each rank K workers of its "
                   "own"};
   }

@@ -11,7 +11,7 @@ from importlib.machinery import PathFinder, SourceFileLoader
 
 OLDEST = (3, 6)  # for the commands without one of their own, and for this package's own modules
 NEEDED = (3, 10)  # for all the rest; from there on, nothing of this file is used
-# The modules and packages, below `marline`, of run, trace (but for its report), check, ps, devices and info.
+# The modules and packages, below `marline`, of run's options, trace (but for its report), check, ps, devices and info.
 FOR_OLDER = ("bug", "check", "cli", "devices", "errors", "features", "info", "launch", "layout", "loading",
              "older_dataclasses", "older_python", "ps", "symbolizer", "trace/command", "trace/views/options",
              "units")  # fmt: skip

@@ -86,9 +86,7 @@ TEST(Child, ASignalThatComesLateIsNone) {  // another launcher passes on what it
 TEST(Launcher, AJobThatRunsMayTakeItsTimeToEnd) {  // a checkpoint, say
   const std::string slow = "trap 'sleep 0.5; echo done; exit 0' TERM; echo ready; while :; do sleep 0.1; done";
   const Ended ended = launcher_of(
-      [&] {
-        return run_launcher({"sh", "-c", slow}, Environment::of_process(), {.last_words = 0.1, .starting = 0});
-      },
+      [&] { return run_launcher({"sh", "-c", slow}, Environment::of_process(), {.last_words = 0.1, .starting = 0}); },
       [](pid_t process) { kill(process, SIGTERM); });
   EXPECT_EQ(WTERMSIG(ended.status), SIGTERM);
   EXPECT_EQ(ended.said, "readydone\n");
@@ -96,12 +94,13 @@ TEST(Launcher, AJobThatRunsMayTakeItsTimeToEnd) {  // a checkpoint, say
 
 TEST(Launcher, IsKilledWithItsProcessesIfItDoesNotEnd) {  // as Hydra is, when a signal comes while it starts
   const std::string deaf = "trap '' TERM INT; (sleep 1000 & sleep 1000) & echo ready; while :; do sleep 1000; done";
-  const Ended ended = launcher_of(
-      [&] { return run_launcher({"sh", "-c", deaf}, Environment::of_process(), {.last_words = 0.2}); },
-      [](pid_t process) { kill(process, SIGTERM); });  // the pipe is at its end only when all have ended
+  const Ended ended =
+      launcher_of([&] { return run_launcher({"sh", "-c", deaf}, Environment::of_process(), {.last_words = 0.2}); },
+                  [](pid_t process) { kill(process, SIGTERM); });  // the pipe is at its end only when all have ended
   EXPECT_EQ(WTERMSIG(ended.status), SIGTERM);
-  EXPECT_EQ(ended.said, "readymarline: the launcher has not ended 0.2 s after a signal, and is killed with all that it "
-                        "has started\n");
+  EXPECT_EQ(ended.said,
+            "readymarline: the launcher has not ended 0.2 s after a signal, and is killed with all that it "
+            "has started\n");
 }
 
 TEST(Job, AProgramThatDoesNotNoticeIsEndedWithALine) {  // it computes, and asks its devices nothing meanwhile
@@ -123,9 +122,10 @@ TEST(Job, AnInterruptThatComesAfterTheEndIsNone) {  // a terminal's, which the p
 }
 
 TEST(Job, TheNameWhereItMeetsSaysNothingOfItsSecret) {
-  const Words look = {"sh", "-c", "case $MARLINE_JOB_ADDRESS in unix:@marline-*) ;; *) exit 2;; esac; "
-                                  "case $MARLINE_JOB_ADDRESS in *${MARLINE_JOB%????????????????}*) exit 1;; esac; "
-                                  "test ${#MARLINE_JOB} = 32"};
+  const Words look = {"sh", "-c",
+                      "case $MARLINE_JOB_ADDRESS in unix:@marline-*) ;; *) exit 2;; esac; "
+                      "case $MARLINE_JOB_ADDRESS in *${MARLINE_JOB%????????????????}*) exit 1;; esac; "
+                      "test ${#MARLINE_JOB} = 32"};
   EXPECT_EQ(launcher_of([&] { return run_job(look, 2, Environment::of_process()); }).status, 0);
 }
 

@@ -46,9 +46,14 @@ TEST(Elf, ReadsARuntime) {
 TEST(Elf, SaysWhatIsNone) {
   EXPECT_FALSE(is_read(""));
   EXPECT_FALSE(is_read("\x7f"));
-  EXPECT_FALSE(is_read("\x7f" "ELF"));
+  EXPECT_FALSE(
+      is_read("\x7f"
+              "ELF"));
   EXPECT_FALSE(is_read("#!/bin/sh\n"));
-  EXPECT_FALSE(is_read(std::string("\x7f" "ELF\x01\x01", 6)));
+  EXPECT_FALSE(
+      is_read(std::string("\x7f"
+                          "ELF\x01\x01",
+                          6)));
 }
 
 // The bytes have no page behind them that could be read: a step beyond the end would be a fault of the test.
@@ -67,10 +72,9 @@ TEST(Elf, NoBytesCrashIt) {
   std::string bytes(file.bytes());
   Elf64_Ehdr header;
   memcpy(&header, bytes.data(), sizeof header);
-  const std::pair<uint64_t, uint64_t> regions[] = {
-      {0, sizeof header},
-      {header.e_phoff, uint64_t{header.e_phnum} * header.e_phentsize},
-      {header.e_shoff, uint64_t{header.e_shnum} * header.e_shentsize}};
+  const std::pair<uint64_t, uint64_t> regions[] = {{0, sizeof header},
+                                                   {header.e_phoff, uint64_t{header.e_phnum} * header.e_phentsize},
+                                                   {header.e_shoff, uint64_t{header.e_shnum} * header.e_shentsize}};
   int read = 0, damaged = 0;
   for (int turn = 0; turn < 300; ++turn) {
     const auto& [begin, size] = regions[random() % 3];

@@ -98,9 +98,8 @@ TEST(Placement, HardwareThreadsWhenCoresDoNotSuffice) {
   const auto placements = ranks_of(kBig, 4, 64);
   Cpus all;
   for (const Placement& placement : placements) {
-    EXPECT_EQ(placement.note, &placement == &placements[0]
-                                  ? "256 workers share 128 cores, each on a hardware thread of its own"
-                                  : "");
+    EXPECT_EQ(placement.note,
+              &placement == &placements[0] ? "256 workers share 128 cores, each on a hardware thread of its own" : "");
     EXPECT_EQ(placement.cpus->size(), 64u);
     EXPECT_EQ(placement.variables[0], Variable("OMP_PLACES", "threads"));
     all.insert(placement.cpus->begin(), placement.cpus->end());
@@ -180,20 +179,21 @@ TEST(Placement, ABatchSystemIsNotOverruled) {
 TEST(Placement, LaunchersMasksThatCannotBeWidened) {
   Situation one = at(kSmall, 0, 2, 2);
   one.own = {0};
-  EXPECT_EQ(decide(one).note, "on each rank 2 workers share 1 core, to which the launcher binds it; ask it for 2 cores "
-                              "for each rank");
+  EXPECT_EQ(decide(one).note,
+            "on each rank 2 workers share 1 core, to which the launcher binds it; ask it for 2 cores "
+            "for each rank");
 }
 
 TEST(Placement, ListsOfTheUserDecideAlone) {
-  for (const Variable& one : {Variable("OMP_PLACES", "{0},{1}"), {"GOMP_CPU_AFFINITY", "0-3"},
-                              {"KMP_AFFINITY", "compact"}}) {
+  for (const Variable& one :
+       {Variable("OMP_PLACES", "{0},{1}"), {"GOMP_CPU_AFFINITY", "0-3"}, {"KMP_AFFINITY", "compact"}}) {
     EXPECT_EQ(ranks_of(kBig, 2, 2, Environment::of({one})), std::vector<Placement>(2));
   }
 }
 
 TEST(Placement, PoliciesOfTheUserStay) {
-  for (const Variable& one : {Variable("OMP_PLACES", "threads"), {"OMP_PROC_BIND", "false"},
-                              {"OMP_PROC_BIND", "close"}}) {
+  for (const Variable& one :
+       {Variable("OMP_PLACES", "threads"), {"OMP_PROC_BIND", "false"}, {"OMP_PROC_BIND", "close"}}) {
     const auto placements = ranks_of(kBig, 2, 2, Environment::of({one}));
     expect_apart(placements, kBig, 2);
     for (const Placement& placement : placements) EXPECT_TRUE(placement.variables.empty());

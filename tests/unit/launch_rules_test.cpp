@@ -38,8 +38,8 @@ TEST(Text, PathsAreMadeAbsoluteAsText) {
 }
 
 TEST(Options, InFull) {
-  const auto options = parse({"-t", "2", "--np", "3", "--mpi=mpich", "--no-bind", "--devices", "host:2", "--nodes-as=",
-                              "--", "-app", "-t", "", "--"});
+  const auto options = parse({"-t", "2", "--np", "3", "--mpi=mpich", "--no-bind", "--devices", "host:2",
+                              "--nodes-as=", "--", "-app", "-t", "", "--"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->threads, 2);
   EXPECT_EQ(options->ranks, 3);
@@ -51,9 +51,18 @@ TEST(Options, InFull) {
 }
 
 TEST(Options, WhatIsNotInFullIsLeftToTheOtherHalf) {
-  for (const Words& words : std::vector<Words>{{}, {"-t"}, {"-t", "2"}, {"-t", "0", "app"}, {"-t", "-1", "app"},
-                                               {"--thr", "2", "app"}, {"--mpi", "lam", "app"}, {"-h"}, {"--help"},
-                                               {"--bogus", "app"}, {"-t2", "app"}, {"--"}}) {
+  for (const Words& words : std::vector<Words>{{},
+                                               {"-t"},
+                                               {"-t", "2"},
+                                               {"-t", "0", "app"},
+                                               {"-t", "-1", "app"},
+                                               {"--thr", "2", "app"},
+                                               {"--mpi", "lam", "app"},
+                                               {"-h"},
+                                               {"--help"},
+                                               {"--bogus", "app"},
+                                               {"-t2", "app"},
+                                               {"--"}}) {
     EXPECT_FALSE(parse(words)) << join(words, " ");
   }
   EXPECT_TRUE(parse({""}));  // a program without a name, which is refused later
@@ -88,8 +97,9 @@ TEST(Slurm, ItsWayOfTracking) {
 }
 
 TEST(Loader, ItsListing) {
-  const Listing listing = read_listing("\tlinux-vdso.so.1 (0x00007ffd)\n\tlibm.so.6 => /lib/a b/libm.so.6 (0x00007f)\n"
-                                       "\tlibgone.so => not found\n\t/lib64/ld-linux-x86-64.so.2 (0x00007f)\n=> \n");
+  const Listing listing = read_listing(
+      "\tlinux-vdso.so.1 (0x00007ffd)\n\tlibm.so.6 => /lib/a b/libm.so.6 (0x00007f)\n"
+      "\tlibgone.so => not found\n\t/lib64/ld-linux-x86-64.so.2 (0x00007f)\n=> \n");
   ASSERT_EQ(listing.loaded.size(), 1u);
   EXPECT_EQ(listing.loaded[0], std::pair(std::string("libm.so.6"), std::string("/lib/a b/libm.so.6")));
   EXPECT_EQ(listing.missing, Words({"libgone.so"}));
@@ -107,7 +117,7 @@ TEST(Proof, IsJudged) {
   EXPECT_NE(complaint({}, 0)->find("ended (status 0) without ever loading Marline"), std::string::npos);
   EXPECT_NE(complaint({}, 3 << 8)->find("ended (status 3) without ever loading Marline"), std::string::npos);
   EXPECT_NE(complaint({}, SIGSEGV)->find("ended (signal 11) without ever loading Marline"), std::string::npos);
-  EXPECT_EQ(complaint({}, SIGTERM), std::nullopt);  // somebody stopped it, perhaps before it was loaded
+  EXPECT_EQ(complaint({}, SIGTERM), std::nullopt);   // somebody stopped it, perhaps before it was loaded
   EXPECT_EQ(complaint({}, 127 << 8), std::nullopt);  // the loader has said why
   EXPECT_NE(complaint({"loaded\t/bin/sh"}, 0)->find("ran on /bin/sh, not on"), std::string::npos);
   EXPECT_EQ(complaint({"loaded\t" + ours, "refused\tsome reason"}, 0), "");  // the process has said why

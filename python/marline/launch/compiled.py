@@ -35,6 +35,7 @@ def then(*words: str) -> list[str]:
 
 def ask(layout: Layout, *question: str, environment: Mapping[str, str] | None = None) -> list[str]:
     """The lines that it answers (launch/start/facts.hpp). Its refusal is ours."""
+    layout.require(layout.command, "install Marline again")
     asked = subprocess.run([str(layout.command), "facts", *question], env=environment, stdin=subprocess.DEVNULL,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
                            errors="surrogateescape", timeout=SECONDS, check=False)  # fmt: skip

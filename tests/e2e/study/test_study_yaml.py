@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import SECONDS, clean_environment
+from conftest import SECONDS, build_tree, clean_environment
 from study_fake import PLAIN, ROOT, command, lines, results, study, write_study
 
 from marline.errors import Refusal
@@ -135,6 +135,8 @@ def test_what_is_missing_is_skipped_and_said(tmp_path):
         """)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "git").symlink_to(shutil.which("git"))
+    (tmp_path / "nothing" / "bin").mkdir(parents=True)
+    (tmp_path / "nothing" / "bin" / "marline").symlink_to(build_tree() / "bin" / "marline")  # it knows the launchers
     result = study(path, prefix=tmp_path / "nothing", PATH=str(tmp_path / "bin"))
     assert result.returncode == 0, result.stderr
     assert [run["variant"] for run in lines(path)] == ["here"]
@@ -152,9 +154,10 @@ def test_a_runtime_that_the_loader_does_not_find_is_skipped(tmp_path, compiled):
     whole = compiled("gcc-12", "probe.c", "-fopenmp").read_bytes()
     program.write_bytes(whole.replace(b"libgomp.so.1", b"libgomp.so.7"))
     program.chmod(0o755)
-    assert launch._unresolved(program, {}) == {"libgomp.so.7"}
-    assert launch._unresolved(compiled("gcc-12", "probe.c", "-fopenmp"), {}) == set()
-    assert launch._unresolved(write_study(tmp_path, PLAIN), {}) == set()
+    layout = Layout(build_tree())
+    assert launch._unresolved(program, {}, layout) == {"libgomp.so.7"}
+    assert launch._unresolved(compiled("gcc-12", "probe.c", "-fopenmp"), {}, layout) == set()
+    assert launch._unresolved(write_study(tmp_path, PLAIN), {}, layout) == set()
 
 
 def test_if_nothing_can_run_it_is_refused(tmp_path):

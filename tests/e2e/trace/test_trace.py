@@ -343,7 +343,7 @@ def test_command_line(recorded: Path, tmp_path: Path) -> None:
                str(tmp_path / "x.png")]
     result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
     assert "22 tasks, 14 edges" in result.stdout and (tmp_path / "x.png").stat().st_size > 10_000
-    bad = subprocess.run([*command[:3], str(tmp_path)], capture_output=True, text=True, timeout=SECONDS, check=False)
+    bad = subprocess.run([*command[:2], str(tmp_path)], capture_output=True, text=True, timeout=SECONDS, check=False)
     assert bad.returncode == 125 and "holds no trace" in bad.stderr and len(bad.stderr.splitlines()) == 1
 
 

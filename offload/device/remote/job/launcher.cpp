@@ -43,7 +43,7 @@ void read_nothing() {
 
 // Removes variables of the launcher, as programs that a region starts are no ranks. Variables that say how many ranks
 // share the node stay, as threads are counted by them. (The same rule as in `marline run`,
-// python/marline/launch/job.py, of_worker.)
+// launch/start/job.cpp, drop_mpi.)
 void forget_launcher() {
   static constexpr const char* kNames[] = {"OMPI_COMM_WORLD_RANK",
                                            "OMPI_COMM_WORLD_SIZE",
