@@ -9,21 +9,13 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "../common/launchers.h"
 #include "base/file.hpp"
 #include "base/text.hpp"
 
 namespace marline::launch {
 namespace {
 
-// By launcher: which variable holds the rank on the node, and which the number of ranks there.
-constexpr std::pair<const char*, const char*> kLocalRank[] = {
-    {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-    {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},  // Hydra: MPICH, Intel MPI
-    {"MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"},
-    {"PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"},
-    {"SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"},
-    {"MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"},  // start/job.cpp, on one machine
-};
 constexpr const char* kBatch[] = {"SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE"};
 constexpr const char* kSystem = "/sys/devices/system";
 constexpr int kMostCpus = 1 << 16;  // of a machine, as far as we ask the kernel
@@ -113,15 +105,18 @@ Situation situation(std::optional<int> threads, const Environment& environment) 
 }
 
 LocalRank local_rank(const Environment& environment) {
-  for (const auto& [variable, size] : kLocalRank) {
-    const auto rank = decimal(environment.get(variable));
-    auto ranks = decimal(environment.get(size));
-    if (std::string_view(size).starts_with("SLURM")) {
+  for (const LauncherLocalRank& launcher : launcher_local_ranks) {
+    const auto rank = decimal(environment.get(launcher.rank));
+    auto ranks = decimal(environment.get(launcher.ranks));
+    if (std::string_view(launcher.ranks).starts_with("SLURM")) {
       const std::string node = environment.has("SLURM_NODEID") ? environment.get("SLURM_NODEID") : "0";
-      ranks = tasks_of_node(environment.get(size), node);
+      ranks = tasks_of_node(environment.get(launcher.ranks), node);
     }
-    if (rank && ranks && *rank < *ranks) return {variable, *rank, *ranks};
+    if (rank && ranks && *rank < *ranks) return {launcher.rank, *rank, *ranks};
   }
+  // Of start/job.cpp, on one machine.
+  const auto number = decimal(environment.get(kNumberInJob)), count = decimal(environment.get(kCountInJob));
+  if (number && count && *number < *count) return {kNumberInJob, *number, *count};
   return {};
 }
 
@@ -189,7 +184,8 @@ size_t core_count() {
 }
 
 bool is_local_size(const std::string& variable) {
-  return std::any_of(std::begin(kLocalRank), std::end(kLocalRank), [&](auto& one) { return variable == one.second; });
+  return std::any_of(std::begin(launcher_local_ranks), std::end(launcher_local_ranks),
+                     [&](const LauncherLocalRank& launcher) { return variable == launcher.ranks; });
 }
 
 }  // namespace marline::launch

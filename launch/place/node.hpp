@@ -11,6 +11,10 @@
 
 namespace marline::launch {
 
+// In a job that start/job.cpp starts: which process this is, and how many there are.
+constexpr const char* kNumberInJob = "MARLINE_JOB_NUMBER";
+constexpr const char* kCountInJob = "MARLINE_JOB_COUNT";
+
 // The variable that tells this rank's number on the node, that number, and how many there are: 0 without a launcher, or
 // with one that does not say.
 struct LocalRank {

@@ -21,8 +21,6 @@
 namespace marline::launch {
 namespace {
 
-constexpr const char* kNumber = "MARLINE_JOB_NUMBER";
-constexpr const char* kCount = "MARLINE_JOB_COUNT";
 // A process of a job sets it for the programs that it starts (offload/device/remote/job/job.cpp).
 constexpr const char* kTaken = "MARLINE_JOB_TAKEN";
 // What makes a process a rank of MPI's. Workers keep the variables that tell how many share the node.
@@ -88,8 +86,8 @@ Job::Job(const Words& words, int count, const Environment& environment) {
 void Job::start(const Words& words, int number, int count, Environment environment) {
   if (number != 0) drop_mpi(environment);
   environment.set({{"MARLINE_JOB", secret_},
-                   {kNumber, std::to_string(number)},
-                   {kCount, std::to_string(count)},
+                   {kNumberInJob, std::to_string(number)},
+                   {kCountInJob, std::to_string(count)},
                    {"MARLINE_JOB_ADDRESS", "unix:@marline-" + meeting_}});
   const pid_t parent = getpid();
   const pid_t child = fork();
@@ -179,9 +177,9 @@ int Job::status_of_job(bool is_stopped) {
 
 }  // namespace
 
-bool is_member_of_job(const Environment& environment) { return environment.has(kNumber) && !environment.has(kTaken); }
+bool is_member_of_job(const Environment& environment) { return environment.has(kNumberInJob) && !environment.has(kTaken); }
 
-std::string number_in_job(const Environment& environment) { return environment.get(kNumber); }
+std::string number_in_job(const Environment& environment) { return environment.get(kNumberInJob); }
 
 int run_job(const Words& words, int count, Environment environment, double last_words) {
   environment.drop_if([](const std::string& name) { return name == kTaken; });  // this is another job

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Variables that tell a process its rank: one of each implementation's own launcher; the variables of PMIx, by which
-// Slurm starts ranks of either, and of Slurm without it. offload/wire/mpi/mpi_loader.cpp and trace/base/recorder.cpp
-// have them, too.
+// PMIx without Open MPI's variable is Slurm's, as is the last variable of common/launchers.h.
 #include "start/mpi.hpp"
+
+#include "../common/launchers.h"
 
 namespace marline::launch {
 namespace {
 
 constexpr std::pair<const char*, const char*> kNames[] = {
     {"openmpi", "Open MPI"}, {"mpich", "MPICH"}, {"standard", "the standard ABI of MPI"}};
-// The libraries of the standard ABI are MPICH's and Intel's, which MPICH's launcher starts.
-constexpr std::pair<const char*, const char*> kRankOf[] = {
-    {"openmpi", "OMPI_COMM_WORLD_RANK"}, {"mpich", "PMI_RANK"}, {"standard", "PMI_RANK"}};
-// Which MPI is served in a program that loads MPI itself. PMIx without Open MPI's variable is Slurm's: it seldom starts
-// MPICH so. If this is wrong, libmarline-mpi says so when the program initialises MPI.
-constexpr std::pair<const char*, const char*> kTellsMpi[] = {
-    {"OMPI_COMM_WORLD_RANK", "openmpi"}, {"PMI_RANK", "mpich"}, {"PMIX_RANK", "openmpi"}};
 constexpr const char* kStepSize = "SLURM_STEP_NUM_TASKS";  // not in a batch script, and 1 in a shell of srun's
+
+// Whose launcher starts its ranks: the libraries of the standard ABI are MPICH's and Intel's.
+LauncherMpi launcher_of(const std::string& mpi) { return mpi == "openmpi" ? kLauncherOfOpenMpi : kLauncherOfMpich; }
+
+// The first variable is that of the implementation's own launcher.
+std::string variable_of(LauncherMpi mpi) {
+  for (const LauncherRank& launcher : launcher_ranks) {
+    if (launcher.mpi == mpi) return launcher.rank;
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -36,29 +40,31 @@ std::string name_of_mpi(const std::string& mpi) {
 }
 
 std::optional<std::string> rank_in(const Environment& environment) {
-  for (const auto& [_, variable] : kRankOf) {
-    if (environment.has(variable)) return environment.get(variable);
+  const std::string tasks = environment.get(kStepSize);
+  for (const LauncherRank& launcher : launcher_ranks) {
+    if (!environment.has(launcher.rank)) continue;
+    const bool is_of_step = launcher.ranks == std::string_view(kStepSize);
+    if (is_of_step && tasks == "1") continue;                       // a shell of srun's
+    if (launcher.mpi == kLauncherOfAny && tasks.empty()) continue;  // a batch script
+    return environment.get(launcher.rank);
   }
-  if (environment.get(kStepSize) == "1") return std::nullopt;
-  if (environment.has("PMIX_RANK")) return environment.get("PMIX_RANK");
-  if (environment.has(kStepSize) && environment.has("SLURM_PROCID")) return environment.get("SLURM_PROCID");
   return std::nullopt;
 }
 
 std::string started_by_other(const std::string& mpi, const Environment& environment) {
-  std::string other;
-  for (const auto& [name, variable] : kRankOf) {
-    if (!environment.has(variable)) continue;
-    if (name == mpi) return "";
-    if (other.empty()) other = name;
-  }
+  const bool is_openmpi = launcher_of(mpi) == kLauncherOfOpenMpi;
+  const LauncherMpi other = is_openmpi ? kLauncherOfMpich : kLauncherOfOpenMpi;
+  if (environment.has(variable_of(launcher_of(mpi))) || !environment.has(variable_of(other))) return "";
   // Slurm's PMI-2 sets MPICH's variable for all; Open MPI says so itself if it does not understand PMI-2.
-  return other == "mpich" && environment.get("SLURM_MPI_TYPE") == "pmi2" ? "" : other;
+  if (is_openmpi) return environment.get("SLURM_MPI_TYPE") == "pmi2" ? "" : "mpich";
+  return "openmpi";
 }
 
 std::string mpi_of_rank(const Environment& environment) {
-  for (const auto& [variable, mpi] : kTellsMpi) {
-    if (environment.has(variable)) return mpi;
+  // If this is wrong, libmarline-mpi says so when the program initialises MPI.
+  for (const LauncherRank& launcher : launcher_ranks) {
+    if (launcher.mpi == kLauncherOfAny || !environment.has(launcher.rank)) continue;
+    return launcher.mpi == kLauncherOfOpenMpi ? "openmpi" : "mpich";
   }
   return "";
 }

@@ -139,9 +139,9 @@ SECTIONS = {
         Case("A report of a file", "marline report text", costs=True),
         Case("A report of a folder without a trace", "marline report folder"),
         Case("A report of a folder that is not there", "marline report no-trace", costs=True),
-        Case("A Python without the packages of reports", "/usr/bin/python3 $MARLINE/bin/marline report folder",
-             needs="a Python without NumPy"),
-        Case("A Python that is too old for reports", "python3.9 $MARLINE/bin/marline report folder",
+        Case("A Python without the packages of reports",
+             "/usr/bin/python3 $MARLINE/lib/marline/marline-python report folder", needs="a Python without NumPy"),
+        Case("A Python that is too old for reports", "python3.9 $MARLINE/lib/marline/marline-python report folder",
              needs="python3.9"),
     ],
     "marline ps and marline check": [
