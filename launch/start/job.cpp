@@ -177,7 +177,9 @@ int Job::status_of_job(bool is_stopped) {
 
 }  // namespace
 
-bool is_member_of_job(const Environment& environment) { return environment.has(kNumberInJob) && !environment.has(kTaken); }
+bool is_member_of_job(const Environment& environment) {
+  return environment.has(kNumberInJob) && !environment.has(kTaken);
+}
 
 std::string number_in_job(const Environment& environment) { return environment.get(kNumberInJob); }
 
