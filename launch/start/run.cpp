@@ -53,8 +53,8 @@ void note_what_it_lacks(const Program& program, bool has_nodes, const Environmen
   if (!program.uses_openmp) {
     say("note: " + program.path + " itself uses no OpenMP; Marline serves what it loads or starts");
   } else if (has_nodes && !program.uses_devices) {
-    say("note: " + program.path + " has no target regions for devices; build it with Clang and -fopenmp-targets=" +
-        kTriple + ", or with GCC");
+    say("note: " + program.path +
+        " has no target regions for devices; build it with Clang and -fopenmp-targets=" + kTriple + ", or with GCC");
   }
 }
 
