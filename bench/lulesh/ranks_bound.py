@@ -51,7 +51,7 @@ class Bench:
     def round(self) -> dict[str, float]:
         ranks = str(self._options.ranks)
         grain = ["-tel", str(self._options.tasks), "-tnl", str(self._options.tasks), "--mode", "barrier"]
-        marline = [sys.executable, str(self._options.prefix / "bin" / "marline"), "run", "-n", ranks, "-t", "1", "--"]
+        marline = [str(self._options.prefix / "bin" / "marline"), "run", "-n", ranks, "-t", "1", "--"]
         found = {
             "kernels alone": self._bound(),
             "for, its own runtime": self._timed(*MPIRUN, "-n", ranks, self._program, *self._words, "--form", "for"),

@@ -41,7 +41,7 @@ def parse() -> argparse.Namespace:
 class Bench:
     def __init__(self, options: argparse.Namespace, folder: Path) -> None:
         self._options, self._folder = options, folder
-        self._marline = [sys.executable, str(options.prefix / "bin" / "marline")]
+        self._marline = [str(options.prefix / "bin" / "marline")]
         self._program = str(options.prefix / "apps" / "lulesh-gcc12-mpich")
         self._words = ["-s", options.size, "-i", str(ITERATIONS), "-tel", options.tasks, "-tnl", options.tasks]
 

@@ -105,7 +105,7 @@ class Bench:
 
     def _record(self, edge: int, size: int, form: str, per_face: int, *blocks: str) -> Path:
         trace = self._folder / "-".join(map(str, (edge, size, form, per_face, *blocks)))
-        marline = [sys.executable, str(self._options.prefix / "bin" / "marline")]
+        marline = [str(self._options.prefix / "bin" / "marline")]
         program = str(self._options.prefix / "apps" / "lulesh-gcc12-openmpi")
         words = [*marline, "run", "-n", str(edge**3), "-t", "1", "--trace", str(trace), "--", program, "-q",
                  "-s", str(size), "-i", str(RECORDED_CYCLES[edge]), "--form", form,
