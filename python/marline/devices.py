@@ -55,19 +55,21 @@ def main(arguments: list[str], prefix: Path) -> int:
 
 def ask_runtime(layout: Layout, devices: str | None) -> dict:
     library = layout.require(layout.target, "build or install Marline with it")
-    environment = {name: value for name, value in os.environ.items() if name != "MARLINE_PROOF"}
-    folders = [str(layout.compat), environment.get("LD_LIBRARY_PATH")]
-    environment["LD_LIBRARY_PATH"] = ":".join(folder for folder in folders if folder)
-    environment["LD_PRELOAD"] = str(layout.runtime)
-    words = [sys.executable, "-c", ASK_RUNTIME, str(library)]
+    folders = [str(layout.compat), os.environ.get("LD_LIBRARY_PATH")]
+    changes = {"LD_LIBRARY_PATH": ":".join(folder for folder in folders if folder), "LD_PRELOAD": str(layout.runtime)}
+    workers = 0
     if devices:
         own = dict(line.split("\t", 1) for line in compiled.ask(layout, "workers", devices))
-        environment["MARLINE_DEVICES"] = own["devices"]
-        if own["workers"] != "0":
-            # The workers are such processes, too, though without regions: this variable says that they serve.
-            environment["MARLINE_JOB_SERVE"] = "yes"
-            words = [str(layout.command), "job", str(int(own["workers"]) + 1), *words]
-    status, output, said = asked(words, environment)
+        changes["MARLINE_DEVICES"] = own["devices"]
+        workers = int(own["workers"])
+    # env(1) sets them: what starts the job must not get the runtime itself.
+    words = ["env", *(f"{name}={value}" for name, value in changes.items()), sys.executable, "-c", ASK_RUNTIME,
+             str(library)]  # fmt: skip
+    if workers:
+        # The workers are such processes, too, though without regions: this variable says that they serve.
+        words.insert(1, "MARLINE_JOB_SERVE=yes")
+        words = [str(layout.command), "job", str(workers + 1), *words]
+    status, output, said = asked(words, {name: value for name, value in os.environ.items() if name != "MARLINE_PROOF"})
     for line in output.splitlines():
         if line.startswith("devices: "):
             return json.loads(line.partition(": ")[2])

@@ -241,7 +241,7 @@ def test_stacks_are_shown_to_those_who_may_trace(build: Path, way: str) -> None:
                               stdout=subprocess.PIPE) as shown:  # fmt: skip
             try:
                 assert shown.stdout is not None and shown.stdout.readline() == "ready\n"
-                words = ["/usr/bin/python3", build / "bin" / "marline", "ps", str(shown.pid)]
+                words = ["/usr/bin/python3", build / "lib" / "marline" / "marline-python", "ps", str(shown.pid)]
                 result = subprocess.run(words, user=user, capture_output=True, text=True, timeout=SECONDS, check=False)
             finally:
                 shown.kill()

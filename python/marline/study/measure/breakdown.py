@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 from marline.layout import Layout
@@ -26,7 +25,7 @@ class NoReport(Exception):
 def figures(folder: Path, layout: Layout) -> dict[str, float]:
     """Seconds, summed over all threads (discovery: from the first to the last creation of a task); overlap in
     per cent, if there were messages; time in collectives, and the overlap of these, if there were any."""
-    words = [sys.executable, str(layout.command), "report", str(folder), "--json"]
+    words = [str(layout.command), "report", str(folder), "--json"]
     try:
         result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                 timeout=REPORT_SECONDS, check=False)  # fmt: skip
