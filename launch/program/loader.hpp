@@ -5,6 +5,7 @@
 #ifndef MARLINE_LAUNCH_PROGRAM_LOADER_HPP
 #define MARLINE_LAUNCH_PROGRAM_LOADER_HPP
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,10 +15,17 @@
 namespace marline::launch {
 
 // The libraries that the loader takes: each name with its file. `missing`: the names that it does not find. Then the
-// start itself fails, with the loader's message.
+// start itself fails, with the loader's message. `too_old`: a file that lacks a version of its symbols, if there is
+// one.
+struct TooOld {
+  std::string file;
+  std::string version;
+  std::string needed_by;
+};
 struct Listing {
   std::vector<std::pair<std::string, std::string>> loaded;
   Words missing;
+  std::optional<TooOld> too_old;
 };
 
 Listing ask_loader(const std::string& interpreter, const std::string& executable, Environment environment);

@@ -146,6 +146,15 @@ void refuse_missing_mpi(const std::string& executable, const Words& missing) {
                 kNotFound};
 }
 
+// Else the program would seem to have cleared LD_PRELOAD: it ends before it has loaded anything.
+void refuse_newer_program(const std::optional<TooOld>& too_old) {
+  if (!too_old) return;
+  throw Refusal{too_old->needed_by + " needs version " + too_old->version + " of " + too_old->file +
+                    ", which has no such version: it was built on a newer system; build it on this one, or name the "
+                    "folder of a newer library in LD_LIBRARY_PATH",
+                kNotFound};
+}
+
 bool is_named_as_runtime(const std::string& name) {
   for (std::string_view runtime : kRuntimeNames) {
     if (!name.starts_with(runtime)) continue;
@@ -217,6 +226,7 @@ Program examine(const std::string& command, Environment environment) {
   program.libraries = ask_loader(elf.interpreter, executable, environment);
   refuse_missing_hwloc(program.libraries.missing);
   refuse_missing_mpi(executable, program.libraries.missing);
+  refuse_newer_program(program.libraries.too_old);
   refuse_static_runtime(elf);
   note_calls(program, elf);
   for (const auto& [name, path] : program.libraries.loaded) {

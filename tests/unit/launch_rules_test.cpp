@@ -103,6 +103,13 @@ TEST(Loader, ItsListing) {
   ASSERT_EQ(listing.loaded.size(), 1u);
   EXPECT_EQ(listing.loaded[0], std::pair(std::string("libm.so.6"), std::string("/lib/a b/libm.so.6")));
   EXPECT_EQ(listing.missing, Words({"libgone.so"}));
+  EXPECT_FALSE(listing.too_old);
+  const auto too_old =
+      read_listing("./app: /lib/libm.so.6: version `GLIBC_2.38' not found (required by ./app)\n").too_old;
+  ASSERT_TRUE(too_old);
+  EXPECT_EQ(too_old->file, "/lib/libm.so.6");
+  EXPECT_EQ(too_old->version, "GLIBC_2.38");
+  EXPECT_EQ(too_old->needed_by, "./app");
 }
 
 TEST(Served, TheCallersPreloadsComeFirst) {

@@ -149,6 +149,27 @@ def test_the_command_knows_the_devices_of_the_option(marline):
     assert marline("facts", "devices").stdout.splitlines() == known
 
 
+def test_program_for_a_newer_system(marline, tmp_path):
+    """As one that needs a newer glibc: its library has another version of the symbol than the one it was linked with."""
+    (tmp_path / "library.c").write_text("int newer(void) { return 0; }\n")
+    (tmp_path / "program.c").write_text("int newer(void);\nint main(void) { return newer(); }\n")
+    library, program = tmp_path / "libnewer.so", tmp_path / "program"
+    for version in ("NEWER_2", "NEWER_1"):
+        (tmp_path / "map").write_text(f"{version} {{ global: newer; }};\n")
+        words = ["gcc-12", "-shared", "-fPIC", tmp_path / "library.c", "-o", library, "-Wl,-soname,libnewer.so",
+                 f"-Wl,--version-script={tmp_path / 'map'}"]  # fmt: skip
+        subprocess.run(words, check=True)
+        if not program.exists():
+            subprocess.run(["gcc-12", tmp_path / "program.c", "-o", program, library, f"-Wl,-rpath,{tmp_path}"],
+                           check=True)  # fmt: skip
+    result = marline("run", program)
+    assert result.returncode == 127
+    assert result.stderr == (
+        f"marline: {program} needs version NEWER_2 of {library}, which has no such version: it was built on a newer "
+        "system; build it on this one, or name the folder of a newer library in LD_LIBRARY_PATH\n"
+    )
+
+
 def test_missing_library_is_the_loaders_to_tell(marline, compiled, tmp_path):
     library = tmp_path / "libgone.so"
     shutil.copy(compiled("gcc-12", "bundled_runtime.c", "-shared", "-fPIC", "-Wl,-soname,libgone.so"), library)
