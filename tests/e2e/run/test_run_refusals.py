@@ -150,7 +150,7 @@ def test_the_command_knows_the_devices_of_the_option(marline):
 
 
 def test_program_for_a_newer_system(marline, tmp_path):
-    """As one that needs a newer glibc: its library has another version of the symbol than the one it was linked with."""
+    """As one that needs a newer glibc: its library lacks the version of a symbol that it was linked with."""
     (tmp_path / "library.c").write_text("int newer(void) { return 0; }\n")
     (tmp_path / "program.c").write_text("int newer(void);\nint main(void) { return newer(); }\n")
     library, program = tmp_path / "libnewer.so", tmp_path / "program"
