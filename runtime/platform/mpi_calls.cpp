@@ -27,11 +27,10 @@ constexpr const char* kInit[] = {"MPI_Init",         "MPI_Init_thread", "mpi_ini
 Atomic<bool> served{false};  // written by mpi_is_served; relaxed: it guards nothing
 Atomic<bool> warned{false};  // by warn_of_unserved_mpi, likewise
 
+// By the name that the library has given itself, as every MPI's does.
 bool is_mpi(const ElfImage& image) {
-  const char* slash = std::strrchr(image.path(), '/');
-  const char* name = image.soname() != nullptr ? image.soname() : slash != nullptr ? slash + 1 : image.path();
   for (const char* library : kLibraries) {
-    if (std::strncmp(name, library, std::strlen(library)) == 0) return true;
+    if (image.soname() != nullptr && std::strncmp(image.soname(), library, std::strlen(library)) == 0) return true;
   }
   return false;
 }
