@@ -40,6 +40,14 @@ def test_table(demo):
         assert ("as known" in row) == (is_known and "hang" in row)
 
 
+def test_its_target_builds_what_it_runs(build):
+    """`make demo` builds the target `demo` alone, and this tree has everything."""
+    planned = run(["ninja", "-C", build, "-t", "commands", "demo"]).stdout
+    for name in ("bin/marline", "lib/libmarline.so", "lib/marline/libmarline-analysis.so",
+                 "lib/marline/openmpi/libmarline-mpi.so", "lib/marline/openmpi/libmarline-trace.so"):  # fmt: skip
+        assert re.search(rf"-o {re.escape(name)}[ .]", planned), name
+
+
 def test_charts(demo, build):
     assert "2 ranks x 2 threads: " in demo.stdout and "biggest loss" in demo.stdout
     for name in ("cholesky.pftrace", "cholesky.png"):
