@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .model import Tasks
-from .read.columns import distinct, group_starts, order_of_small
+from .read.columns import Columns, distinct, group_starts, order_of_small
 from .read.records import Trace
 
 # ompt_dependence_type_t (OpenMP 5.1, 4.4.4.23); source and sink (5, 6) belong to ordered loops and make no edges here.
@@ -34,16 +34,13 @@ class Edges:
 
 
 @dataclass
-class _Accesses:
+class _Accesses(Columns):
     """By order of creation within each parent; a task's own in the order of its clauses."""
 
     parent: np.ndarray  # a number per parent
     address: np.ndarray
     task: np.ndarray
     kind: np.ndarray
-
-    def take(self, rows: np.ndarray) -> "_Accesses":
-        return _Accesses(self.parent[rows], self.address[rows], self.task[rows], self.kind[rows])
 
 
 def dependence_edges(trace: Trace, table: Tasks) -> Edges:
@@ -90,9 +87,7 @@ def _spread_everything(accesses: _Accesses) -> _Accesses:
         parts.append(_Accesses(np.full(count, accesses.parent[row]), address, np.full(count, accesses.task[row]),
                                np.full(count, OUT, dtype=np.uint8)))  # fmt: skip
         places.append(np.full(count, row))
-    columns = ("parent", "address", "task", "kind")
-    joined = _Accesses(*(np.concatenate([getattr(part, name) for part in parts]) for name in columns))
-    return joined.take(np.argsort(np.concatenate(places), kind="stable"))
+    return parts[0].joined(*parts[1:]).take(np.argsort(np.concatenate(places), kind="stable"))
 
 
 def _edges(accesses: _Accesses) -> Edges:

@@ -16,7 +16,7 @@ from ..registry import Analysis, analysis_pass
 from . import edges as kinds
 from . import points as what
 from .communication import add_communication
-from .edges import EdgeList, GraphEdges, joined
+from .edges import EdgeList, GraphEdges
 from .openmp import add_openmp
 from .points import PointList, Points
 
@@ -63,8 +63,8 @@ def global_graph(of: Analysis) -> GlobalGraph:
     active, in_total = _Active(runs), replace(all_points, time=inside)
     work = _work(all_points, _done(in_total, runs, active, mpi, initial[1], (begin, end)))
     forward = _forward(all_points, work, ordered)
-    parts = (work, ordered.take(forward), _busy(all_points, active))
-    return GlobalGraph(all_points, joined(*parts), len(work.source) + len(forward), begin, end,
+    all_edges = work.joined(ordered.take(forward), _busy(all_points, active))
+    return GlobalGraph(all_points, all_edges, len(work.source) + len(forward), begin, end,
                        len(ordered.source) - len(forward))  # fmt: skip
 
 

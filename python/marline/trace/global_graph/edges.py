@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..read.columns import Columns
+
 
 @dataclass(frozen=True)
 class EdgeKind:
@@ -35,20 +37,13 @@ COMMUNICATION = (MESSAGE, COLLECTIVE, MPI)
 
 
 @dataclass
-class GraphEdges:
+class GraphEdges(Columns):
     """From point `source` to point `sink`; `weight`: how long it takes at least, in ns."""
 
     source: np.ndarray
     sink: np.ndarray
     weight: np.ndarray
     kind: np.ndarray
-
-    def take(self, rows: np.ndarray | slice) -> "GraphEdges":
-        return GraphEdges(self.source[rows], self.sink[rows], self.weight[rows], self.kind[rows])
-
-
-def joined(*parts: GraphEdges) -> GraphEdges:
-    return GraphEdges(*(np.concatenate(columns) for columns in zip(*(vars(part).values() for part in parts))))
 
 
 class EdgeList:

@@ -10,7 +10,7 @@ import numpy as np
 from ..graph import Edges
 from ..model import INITIAL, LATE_FULFILL, TASKWAIT, UNDEFERRED, Segments, Tasks
 from ..read.calls import nested_pairs
-from ..read.columns import TimeLines, distinct, find, occurrences
+from ..read.columns import Columns, TimeLines, distinct, find, occurrences
 from ..read.records import Trace
 from . import edges as kinds
 from . import points as what
@@ -78,7 +78,7 @@ def _add_fulfilments(trace: Trace, tasks: Tasks, runs: Segments, of_task: TaskPo
 
 
 @dataclass
-class _Syncs:
+class _Syncs(Columns):
     """Constructs that wait, from begin to end. Only those that have ended; in order of time within a task."""
 
     task: np.ndarray
@@ -87,9 +87,6 @@ class _Syncs:
     end: np.ndarray
     begin_row: np.ndarray
     end_row: np.ndarray
-
-    def take(self, rows: np.ndarray) -> "_Syncs":
-        return _Syncs(*(column[rows] for column in vars(self).values()))
 
     def of(self, *chosen: int) -> "_Syncs":
         return self.take(np.flatnonzero(np.isin(self.kind, chosen)))

@@ -92,7 +92,7 @@ def critical_path(of: Analysis) -> CriticalPath:
     arrows = _arrows(graph, declared)
     found = longest_paths(arrows)
     quiet = np.where(np.isin(declared.kind, COMMUNICATION), 0, declared.weight)
-    without = longest_paths(replace(arrows, weight=quiet))
+    without = longest_paths(replace(arrows, weight=quiet)) if np.any(quiet != declared.weight) else found
     path = declared.take(path_to(arrows, found, int(np.argmax(found.earliest)))) if len(time) else declared
     before = np.flatnonzero(time <= end)
     last = int(before[np.argmax(time[before])]) if len(before) else -1

@@ -8,14 +8,14 @@ the lowest lane of its sort that is free. A copy between two devices is a row of
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import model, symbols
 from ..read.clock import frequency
-from ..read.columns import find, sums
+from ..read.columns import Columns, find, sums
 from ..read.records import TASK_BITS, Trace
 from ..registry import Analysis, analysis_pass
 from .packing import lowest_lanes, union, without
@@ -127,7 +127,7 @@ def links(of: Analysis) -> Links:
 
 
 @dataclass
-class _Rows:
+class _Rows(Columns):
     """Columns of Devices as the trace has them, before they are in order."""
 
     rank: np.ndarray
@@ -139,12 +139,6 @@ class _Rows:
     other: np.ndarray
     construct: np.ndarray
     text: np.ndarray  # key of what it is called; 0: by its construct or its direction
-
-    def take(self, chosen: np.ndarray) -> _Rows:
-        return _Rows(*(getattr(self, one.name)[chosen] for one in fields(self)))
-
-    def joined(self, more: _Rows) -> _Rows:
-        return _Rows(*(np.concatenate([getattr(self, one.name), getattr(more, one.name)]) for one in fields(self)))
 
 
 @analysis_pass("devices")

@@ -9,19 +9,16 @@ import numpy as np
 
 from ..model import Segments, lane_number
 from ..read.calls import Calls
-from ..read.columns import cut, distinct, find, group_starts, sums
+from ..read.columns import Columns, cut, distinct, find, group_starts, sums
 from ..read.records import Trace
 
 
 @dataclass
-class Lanes:
+class Lanes(Columns):
     """The threads that count, sorted by rank and thread."""
 
     rank: np.ndarray
     thread: np.ndarray
-
-    def take(self, chosen: np.ndarray) -> "Lanes":
-        return Lanes(self.rank[chosen], self.thread[chosen])
 
     def index(self, rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
         """Row of each thread, or -1."""

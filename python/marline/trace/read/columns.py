@@ -7,8 +7,22 @@ All are exact on int64 nanoseconds and take a handful of sorts; none loops over 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+
+_Table = TypeVar("_Table", bound="Columns")
+
+
+class Columns:
+    """A table: a dataclass whose fields are equally long arrays."""
+
+    def take(self: _Table, rows: np.ndarray | slice) -> _Table:
+        return type(self)(*(column[rows] for column in vars(self).values()))
+
+    def joined(self: _Table, *more: _Table) -> _Table:
+        """The rows of this one, then those of the others."""
+        return type(self)(*map(np.concatenate, zip(*(vars(one).values() for one in (self, *more)))))
 
 
 def group_starts(*keys: np.ndarray) -> np.ndarray:

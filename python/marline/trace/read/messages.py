@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .calls import Calls, Requests, kind_mask, requests
-from .columns import find, group_starts, occurrences
+from .columns import Columns, find, group_starts, occurrences
 from .events import CALL_KINDS, MPI_CALLS
 from .records import Trace
 
@@ -37,7 +37,7 @@ class Messages:
 
 
 @dataclass
-class _Side:
+class _Side(Columns):
     """Sends or receives: the call to name, the one at its other end (a request's start or its completion), when it took
     its place in the order, and the other side's envelope."""
 
@@ -48,9 +48,6 @@ class _Side:
     peer: np.ndarray
     comm: np.ndarray
     tag: np.ndarray
-
-    def take(self, rows: np.ndarray) -> "_Side":
-        return _Side(*(column[rows] for column in vars(self).values()))
 
 
 def messages(trace: Trace, calls: Calls, started: Requests | None = None) -> Messages:
