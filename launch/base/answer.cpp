@@ -49,9 +49,7 @@ pid_t spawn(const Words& words, Environment& environment, int output, bool with_
   } else {
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   }
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  std::vector<char*> arguments = pointers_to(words);
   pid_t process = -1;
   const int error =
       posix_spawn(&process, arguments[0], &actions, nullptr, arguments.data(), environment.pointers().data());

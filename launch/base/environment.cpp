@@ -71,11 +71,6 @@ Words Environment::names_with(const Words& prefixes) const {
   return names;
 }
 
-std::vector<char*> Environment::pointers() {
-  std::vector<char*> all;
-  for (std::string& entry : entries_) all.push_back(entry.data());
-  all.push_back(nullptr);
-  return all;
-}
+std::vector<char*> Environment::pointers() { return pointers_to(entries_); }
 
 }  // namespace marline::launch

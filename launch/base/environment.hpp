@@ -24,6 +24,8 @@ class Environment {
   bool has(std::string_view name) const { return find(name) != nullptr; }
   // "" if it is not set.
   std::string get(std::string_view name) const;
+  // The folders in which programs are looked for.
+  std::string search_path() const { return has("PATH") ? get("PATH") : "/bin:/usr/bin"; }
   void set(const std::string& name, const std::string& value);
   void set(const std::vector<Variable>& variables);
   void drop_if(const std::function<bool(const std::string& name)>& is_dropped);

@@ -33,6 +33,9 @@ std::string quoted(const std::string& text);
 std::string counted(size_t count, const std::string& what);
 
 bool contains(const Words& words, std::string_view word);
+void append(Words& words, const Words& more);
+// As execve(2) takes them, with a null pointer at the end; valid until the words change.
+std::vector<char*> pointers_to(const Words& words);
 
 }  // namespace marline::launch
 

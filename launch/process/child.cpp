@@ -176,12 +176,9 @@ void become_program(pid_t parent) {
 }
 
 void execute(const Words& words, Environment& environment) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  const std::string path = environment.has("PATH") ? environment.get("PATH") : "/bin:/usr/bin";
+  std::vector<char*> arguments = pointers_to(words);
   const bool has_folder = words[0].find('/') != words[0].npos;
-  const auto file = has_folder ? words[0] : find_in_path(words[0], path);
+  const auto file = has_folder ? words[0] : find_in_path(words[0], environment.search_path());
   errno = ENOENT;
   if (file) execve(file->c_str(), arguments.data(), environment.pointers().data());
   const int error = errno;

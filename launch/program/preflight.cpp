@@ -194,8 +194,7 @@ void note_calls(Program& program, const Elf& elf) {
 }  // namespace
 
 std::string find_program(const std::string& command, const Environment& environment) {
-  const std::string path = environment.has("PATH") ? environment.get("PATH") : "/bin:/usr/bin";
-  const auto found = find_in_path(command, path);
+  const auto found = find_in_path(command, environment.search_path());
   if (found) return absolute(*found);  // the loader takes a name without a slash for a library
   const bool has_folder = command.find('/') != command.npos;
   if (has_folder && is_folder(command)) throw Refusal{command + " is a directory, not a program", kNotExecutable};

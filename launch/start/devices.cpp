@@ -45,6 +45,16 @@ std::string needs_number(const std::string& devices, const std::string& word, in
          " behind the colon";
 }
 
+// What may stand in a list. `of_nodes`: the words for nodes, which not everybody asks for with their numbers.
+Words forms_of_list(const Words& of_nodes) {
+  Words forms;
+  for (const std::string& name : kCounted) append(forms, {name, name + ":N"});
+  append(forms, of_nodes);
+  append(forms, kClustersOfKinds);
+  append(forms, kSingle);
+  return forms;
+}
+
 void refuse_unknown(const std::string& devices, const std::string& word) {
   const Word read_word = read(word);
   const bool is_counted = contains(kCounted, read_word.name);
@@ -53,11 +63,7 @@ void refuse_unknown(const std::string& devices, const std::string& word) {
     throw Refusal{needs_number(devices, word, kMostDevices), kUsage};
   }
   if (is_counted || contains(kSingle, word) || contains(kAlone, devices)) return;
-  Words forms;
-  for (const std::string& name : kCounted) forms.insert(forms.end(), {name, name + ":N"});
-  forms.insert(forms.end(), {kNodes, kNodes + ":K", kCluster, kCluster + ":K"});
-  forms.insert(forms.end(), kClustersOfKinds.begin(), kClustersOfKinds.end());
-  forms.insert(forms.end(), kSingle.begin(), kSingle.end());
+  const Words forms = forms_of_list({kNodes, kNodes + ":K", kCluster, kCluster + ":K"});
   throw Refusal{"--devices \"" + devices + "\" is not usable: expected " + join(kAlone, ", ") + ", or a list of " +
                     join(forms, ", ") + "; no device is named " + quoted(word),
                 kUsage};
@@ -141,10 +147,7 @@ void refuse_wire(const std::string& wire) {
 
 Words known_devices() {
   Words forms = kAlone;
-  for (const std::string& name : kCounted) forms.insert(forms.end(), {name, name + ":N"});
-  forms.insert(forms.end(), {kNodes, kCluster});
-  forms.insert(forms.end(), kClustersOfKinds.begin(), kClustersOfKinds.end());
-  forms.insert(forms.end(), kSingle.begin(), kSingle.end());
+  append(forms, forms_of_list({kNodes, kCluster}));
   return forms;
 }
 

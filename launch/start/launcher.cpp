@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which MPI a launcher belongs to is read in its file, if that is an executable of Open MPI or MPICH. To start it takes
-// as long as all else: only a launcher whose file does not tell, such as a script, is asked by --version.
+// Which MPI a launcher belongs to is read in its file, if that is an executable of Open MPI or MPICH. Starting a
+// launcher takes tens of milliseconds, so only one whose file does not name its MPI, such as a script, is asked by
+// --version.
 #include "start/launcher.hpp"
 
 #include <algorithm>
@@ -96,8 +97,6 @@ Words first_words(const std::string& mpi, int ranks, const Environment& environm
   return words;
 }
 
-void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
-
 // Open MPI's launcher takes only the variables along that it is told, to other nodes.
 Words forwarded(const Environment& environment) {
   Words words;
@@ -135,9 +134,8 @@ std::string require_launcher(const std::string& mpi, const Environment& environm
 
 std::optional<std::string> find_launcher(const std::string& mpi, const Environment& environment) {
   std::optional<std::string> unknown;
-  const std::string path = environment.has("PATH") ? environment.get("PATH") : "/bin:/usr/bin";
   for (const std::string& name : names_of_launchers(mpi)) {
-    const auto file = find_in_path(name, path);
+    const auto file = find_in_path(name, environment.search_path());
     if (!file) continue;
     const std::string of = mpi_of_launcher(*file, environment);
     if (!of.empty() && is_openmpi(of) == is_openmpi(mpi)) return file;

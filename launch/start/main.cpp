@@ -29,10 +29,10 @@ void open_what_is_closed() {
 }
 
 [[noreturn]] void become_python(const Layout& layout, const Words& words) {
-  std::string command = layout.python();
-  std::vector<char*> arguments = {command.data()};
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  const std::string command = layout.python();
+  Words all = {command};
+  append(all, words);
+  const std::vector<char*> arguments = pointers_to(all);
   restore_signals();
   execv(command.c_str(), arguments.data());
   throw Refusal{command + ": " + reason(errno) +

@@ -61,7 +61,7 @@ int print_start(Options& options, const Layout& layout, const Program& program, 
     }
     words = setting(changed);
     const Words program_words = words_of_program(options);
-    words.insert(words.end(), program_words.begin(), program_words.end());
+    append(words, program_words);
   }
   const bool has_nodes = options.mpi.empty() && wants_nodes(own_workers(options.devices).devices, of_caller);
   if (workers > 0 || has_nodes) refuse_unfit_job(count, options.nodes_as);

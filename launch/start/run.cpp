@@ -85,8 +85,7 @@ int launch_ranks(Options& options, const Layout& layout, const Environment& envi
   const bool has_nodes = own_workers(options.devices).count == 0 && wants_nodes(options.devices, environment);
   if (!options.devices.empty() && has_nodes) refuse_unfit_ranks(*options.ranks, options.nodes_as);
   Words words = unbound_ranks(options.mpi, *options.ranks, environment);
-  const Words rank = of_one_rank(options, layout, environment);
-  words.insert(words.end(), rank.begin(), rank.end());
+  append(words, of_one_rank(options, layout, environment));
   return run_launcher(words, environment);
 }
 

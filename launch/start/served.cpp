@@ -19,7 +19,7 @@ namespace marline::launch {
 
 Words words_of_program(const Options& options) {
   Words words = {options.program};
-  words.insert(words.end(), options.arguments.begin(), options.arguments.end());
+  append(words, options.arguments);
   return words;
 }
 
@@ -118,7 +118,7 @@ std::vector<Variable> marline_environment(const Options& options, const Layout& 
 
 Words of_one_rank(const Options& options, const Layout& layout, const Environment& environment) {
   Words words = {layout.command(), "run"};
-  const auto add = [&](const Words& more) { words.insert(words.end(), more.begin(), more.end()); };
+  const auto add = [&](const Words& more) { append(words, more); };
   if (!options.mpi.empty()) add({"--mpi", options.mpi});
   if (options.threads) add({"-t", std::to_string(*options.threads)});
   // A rank does not see its neighbours' workers.
