@@ -10,12 +10,14 @@ from pathlib import Path
 
 from marline.errors import Refusal, say, what_failed
 from marline.report.progress import progress_bar
+from marline.trace.exports.options import add_exports
 from marline.trace.views.options import add_views, check_views
 
 try:
     from marline.report import metrics
     from marline.report import text as report_text
     from marline.trace.analysis import Analysis, AnalysisError, load_passes
+    from marline.trace.exports.write import write_exports
     from marline.trace.read.reader import TraceError
     from marline.trace.views.export import Views, load, write_views
 except ImportError as error:  # `--help` needs none of these
@@ -61,6 +63,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     form.add_argument("--csv", action="store_true", help="print the breakdown of each thread as CSV")
     parser.add_argument("--windows", type=_windows, metavar="N", help="the breakdown of N windows of time, too")
     add_views(parser)
+    add_exports(parser)
     return parser.parse_args(arguments)
 
 
@@ -93,6 +96,7 @@ def analyse(folder: Path, options: argparse.Namespace) -> tuple["Analysis", list
             of[name]
         said = write_views(of, Views(options.perfetto, options.chrome, options.png, options.svg, options.color_by),
                            progress)
+        said += write_exports(of, options, progress)
     for line in said:
         say(line)
     return of, own

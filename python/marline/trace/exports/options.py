@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `marline report` for the formats of other tools. Standard library only: `--help` needs no more."""
+
+from __future__ import annotations
+
+import argparse
+
+# Option and what it writes: a file each, of the name that the option is given.
+FORMATS = {
+    "sqlite": ("FILE", "an SQLite database of tasks, calls, edges and regions (docs/guide/sqlite.md)"),
+}
+
+
+def add_exports(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("formats of other tools")
+    for name, (metavar, text) in FORMATS.items():
+        group.add_argument(f"--{name}", metavar=metavar, help=text)

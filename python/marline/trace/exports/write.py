@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes each of the formats that are asked for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from ..read.progress import Progress
+from ..registry import Analysis
+from .options import FORMATS
+from .sqlite import write_sqlite
+
+
+def _sqlite(of: Analysis, path: str, progress: Progress) -> list[str]:
+    write_sqlite(of, path, progress)
+    return ["SQLite database: docs/guide/sqlite.md has its tables and ten queries"]
+
+
+_WRITERS: dict[str, Callable[[Analysis, str, Progress], list[str]]] = {
+    "sqlite": _sqlite,
+}
+
+
+def write_exports(of: Analysis, options: argparse.Namespace, progress: Progress) -> list[str]:
+    """What was written, and what a file leaves out, a line each."""
+    said = []
+    for name in FORMATS:
+        path: Any = getattr(options, name, None)
+        if path:
+            said += [f"{path}: {text}" for text in _WRITERS[name](of, path, progress)]
+    return said
