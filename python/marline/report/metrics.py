@@ -20,7 +20,8 @@ from marline.trace.passes.thread_time.causes import CAUSES
 
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
-          "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path")  # fmt: skip
+          "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",
+          "gtdg")  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -43,6 +44,7 @@ def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any
         "devices": results["devices"],
         "links": results["links"],
         "critical_path": results["critical_path"],
+        "gtdg": results["gtdg"],
         "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"] - kind["device_ns"]),
         "regions": results["regions"],
         "worksharing": results["worksharing"],

@@ -8,6 +8,7 @@ import argparse
 # Option and what it writes: a file each, of the name that the option is given.
 FORMATS = {
     "sqlite": ("FILE", "an SQLite database of tasks, calls, edges and regions (docs/guide/sqlite.md)"),
+    "dot": ("FILE", "the task graph for Graphviz; by kind of task if it is large"),
 }
 
 

@@ -138,8 +138,8 @@ def _calls(of: Analysis) -> Rows:
     names = {one: MPI_CALLS.get(one, f"MPI call {one}") for one in known}
     kinds = {one: CALL_KINDS.get(one, "local") for one in known}
     return (np.arange(len(calls.call)), _Names(names, calls.call), _Names(kinds, calls.call),
-            of["tasks"].index(calls.task), calls.rank, calls.start_thread, calls.start, calls.end, found.held, found.peer, np.maximum(tag, -1),
-            calls.bytes.astype(np.int64), calls.returned.astype(np.int8))  # fmt: skip
+            of["tasks"].index(calls.task), calls.rank, calls.start_thread, calls.start, calls.end, found.held,
+            found.peer, np.maximum(tag, -1), calls.bytes.astype(np.int64), calls.returned.astype(np.int8))  # fmt: skip
 
 
 def _messages(of: Analysis) -> Rows:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..read.progress import Progress
 from ..registry import Analysis
+from .dot import write_dot
 from .options import FORMATS
 from .sqlite import write_sqlite
 
@@ -20,6 +21,7 @@ def _sqlite(of: Analysis, path: str, progress: Progress) -> list[str]:
 
 _WRITERS: dict[str, Callable[[Analysis, str, Progress], list[str]]] = {
     "sqlite": _sqlite,
+    "dot": lambda of, path, _: write_dot(of, path),
 }
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Marline's own analysis passes: importing this package registers them."""
 
-from . import communication, discovery, graph_metrics, integrity, overlap, regions, tables  # noqa: F401
+from . import communication, discovery, graph_metrics, gtdg_metrics, integrity, overlap, regions, tables  # noqa: F401
 from . import critical_path, devices, picture  # noqa: F401  picture: kinds, lanes, picture
 from .thread_time import breakdown, states  # noqa: F401
