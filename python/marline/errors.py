@@ -5,6 +5,7 @@ as of env(1) and timeout(1): what Marline itself refuses is 125, a program that 
 import sys
 
 USAGE = 2  # as argparse's
+HOLDS = 4  # a condition that the user does not want to hold (`marline report --fail-if`)
 REFUSED = 125
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127

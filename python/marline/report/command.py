@@ -7,8 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from marline.errors import Refusal, say, what_failed
+from marline.errors import HOLDS, Refusal, say, what_failed
+from marline.report import conditions
 from marline.report.progress import progress_bar
 from marline.trace.exports.options import add_exports
 from marline.trace.views.options import add_views, check_views
@@ -16,8 +18,10 @@ from marline.trace.views.options import add_views, check_views
 try:
     from marline.report import metrics
     from marline.report import text as report_text
+    from marline.report.causes import RULES
     from marline.trace.analysis import Analysis, AnalysisError, load_passes
     from marline.trace.exports.write import write_exports
+    from marline.trace.passes.thread_time.causes import CAUSES
     from marline.trace.read.reader import TraceError
     from marline.trace.views.export import Views, load, write_views
 except ImportError as error:  # `--help` needs none of these
@@ -42,7 +46,18 @@ def main(arguments: list[str], _: Path) -> int:
         print(json.dumps(document, indent=1))
     else:
         report_text.print_report(document, report_text.console_for(sys.stdout), bool(options.windows))
-    return 0
+    return judge(options, document)
+
+
+def judge(options: argparse.Namespace, document: dict[str, Any]) -> int:
+    """The exit status."""
+    causes = conditions.Absent(tuple(cause.name for cause in CAUSES))
+    rules = conditions.Absent(tuple(rule.name for rule in RULES))
+    absent = {"total.causes": causes, "causes": rules}
+    lines = conditions.failures(options.fail_if, document, absent)
+    for line in lines:
+        say(line)
+    return HOLDS if lines else 0
 
 
 def require_packages() -> None:
@@ -64,7 +79,14 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--windows", type=_windows, metavar="N", help="the breakdown of N windows of time, too")
     add_views(parser)
     add_exports(parser)
+    add_scripting(parser)
     return parser.parse_args(arguments)
+
+
+def add_scripting(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("for scripts (docs/guide/scripts.md)")
+    group.add_argument("--fail-if", metavar="CONDITION", action="append", default=[], type=conditions.parse,
+                       help=f'end with status {HOLDS} if this holds, as in "efficiency<80%%"; may be repeated')
 
 
 def _windows(text: str) -> int:

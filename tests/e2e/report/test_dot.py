@@ -11,7 +11,7 @@ from pathlib import Path
 from conftest import SECONDS
 from handmade import COMPLETE, IMPLICIT, SWITCH, Stream, save
 from handmade_ranks import two_ranks
-from test_report import document_of, report
+from in_process import document_of, report
 
 
 def drawn(folder: Path, file: Path) -> tuple[str, str]:

@@ -3,7 +3,6 @@
 made by hand with answers worked out by hand, and of a real run beside its report."""
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 import subprocess
@@ -15,7 +14,7 @@ import pytest
 from conftest import SECONDS
 from handmade import ROOT, A, B, C
 from handmade_ranks import D, two_ranks
-from test_report import report
+from in_process import document_of, report
 
 PAGE = ROOT / "docs" / "guide" / "sqlite.md"
 QUERIES = dict(re.findall(r"^\*\*([^`\n]+?)[.:]?\*\*.*?^```sql\n(.*?)^```",
@@ -136,7 +135,7 @@ def test_a_real_run_says_what_its_report_says(
     folder = tmp_path / "trace"
     result = marline("trace", "-t", "2", "-o", folder, "--", compiled("gcc-12", "analysis_tasks.c", "-fopenmp"))
     assert result.returncode == 0, result.stderr
-    document = json.loads(report(folder, "--json").stdout)
+    document = document_of(folder)
     database = exported(folder)
     for name in ANSWERS:
         rows(database, QUERIES[name])

@@ -99,8 +99,12 @@ class Breakdown:
         }  # fmt: skip
 
 
-def _parts(sums: np.ndarray) -> dict[str, int]:
-    return {f"{part}_ns": int(sums[OF_PART[part]].sum()) for part in PARTS}
+def _parts(sums: np.ndarray) -> dict[str, float]:
+    """Their time, and their share of it all."""
+    times = {part: int(sums[OF_PART[part]].sum()) for part in PARTS}
+    whole = max(sum(times.values()), 1)
+    return {f"{part}_ns": time for part, time in times.items()} | {
+        f"{part}_share": time / whole for part, time in times.items()}  # fmt: skip
 
 
 def _causes(sums: np.ndarray) -> dict[str, dict[str, int]]:
