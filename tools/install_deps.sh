@@ -31,13 +31,13 @@ mpi="mpich libmpich-dev"
 programs="hwloc libstarpu-dev libhdf5-openmpi-dev libhdf5-mpich-dev"
 slurm="slurmctld slurmd slurm-client munge"   # without /etc/slurm/slurm.conf, only munge starts
 packages="debhelper dh-python lintian patchelf"   # Debian's packages, and conda's recipe, as tests build them
-tests="abigail-tools libgtest-dev libbenchmark-dev spin valgrind gdb strace iproute2 qemu-user"
+tests="abigail-tools graphviz otf2-tools libgtest-dev libbenchmark-dev spin valgrind gdb strace iproute2 qemu-user"
 cross="gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
 aarch64_libraries="libgtest-dev"
 cuda_packages="nvidia-cuda-nvcc-cu12==12.9.* nvidia-nvjitlink-cu12==12.9.*"   # CUDA 13's code is refused by LLVM 19
 python_demo="numpy==2.* matplotlib==3.* rich==14.*"
 python_wheel="wheel==0.* pyelftools==0.*"
-python_tests="pytest==8.* perfetto==0.* PyYAML==6.* hypothesis==6.* vermin==1.* mpi4py==4.*"
+python_tests="pytest==8.* perfetto==0.* PyYAML==6.* hypothesis==6.* vermin==1.* mpi4py==4.* jsonschema==4.*"
 
 # at_least VERSION COMMAND...: whether a number of the first line that COMMAND prints is VERSION (major.minor) or later.
 at_least() {

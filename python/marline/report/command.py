@@ -11,12 +11,14 @@ from typing import Any
 
 from marline.errors import HOLDS, Refusal, say, what_failed
 from marline.report import conditions
+from marline.report.badge import write_badge
+from marline.report.options import add_scripting, check_options
 from marline.report.progress import progress_bar
-from marline.trace.exports.options import add_exports
+from marline.trace.exports.options import FORMATS, add_exports
 from marline.trace.views.options import add_views, check_views
 
 try:
-    from marline.report import metrics
+    from marline.report import history, metrics
     from marline.report import text as report_text
     from marline.report.causes import RULES
     from marline.trace.analysis import Analysis, AnalysisError, load_passes
@@ -35,8 +37,12 @@ MOST_WINDOWS = 10_000  # a line each; far more would only fill memory
 
 def main(arguments: list[str], _: Path) -> int:
     options = parse(arguments)
+    check_options(options, arguments, list(FORMATS))
     require_packages()
     check_views(options)
+    if options.history is not None:
+        with refusing():
+            return print_history(options)
     with refusing():
         of, own = analyse(options.folder, options)
         document = metrics.make_document(of, own)
@@ -46,7 +52,16 @@ def main(arguments: list[str], _: Path) -> int:
         print(json.dumps(document, indent=1))
     else:
         report_text.print_report(document, report_text.console_for(sys.stdout), bool(options.windows))
+    with refusing():
+        keep(options, document)
     return judge(options, document)
+
+
+def keep(options: argparse.Namespace, document: dict[str, Any]) -> None:
+    if options.badge:
+        write_badge(options.badge, document["total"]["work_share"])
+    if options.summary:
+        say(f"{history.store(history.summary(document, options.commit), options.summary)}: stored")
 
 
 def judge(options: argparse.Namespace, document: dict[str, Any]) -> int:
@@ -60,6 +75,20 @@ def judge(options: argparse.Namespace, document: dict[str, Any]) -> int:
     return HOLDS if lines else 0
 
 
+def print_history(options: argparse.Namespace) -> int:
+    lines = history.read(options.history)
+    if options.badge:
+        newest = max(lines, key=lambda line: line.date).commit
+        write_badge(options.badge, next(line for line in lines if line.commit == newest).median("efficiency"))
+    if options.csv:
+        history.write_csv(lines, sys.stdout)
+    elif options.json:
+        print(json.dumps([line.document() for line in lines], indent=1))
+    else:
+        history.print_history(lines, report_text.console_for(sys.stdout))
+    return 0
+
+
 def require_packages() -> None:
     if _missing is not None:
         raise Refusal(f"{_missing}: reports need NumPy and Rich, charts Matplotlib; "
@@ -69,10 +98,11 @@ def require_packages() -> None:
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="marline report",
+        usage="marline report DIR [OPTION ...]\n       marline report --history DIR [--csv | --json] [--badge FILE]",
         description="Says what a trace holds: work, idle and overhead of each rank, the biggest cause of lost time, "
         "and what to try next.",
     )
-    parser.add_argument("folder", metavar="DIR", type=Path, help="a trace, as `marline trace` leaves it")
+    parser.add_argument("folder", metavar="DIR", type=Path, nargs="?", help="a trace, as `marline trace` leaves it")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print everything as JSON")
     form.add_argument("--csv", action="store_true", help="print the breakdown of each thread as CSV")
@@ -81,12 +111,6 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add_exports(parser)
     add_scripting(parser)
     return parser.parse_args(arguments)
-
-
-def add_scripting(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("for scripts (docs/guide/scripts.md)")
-    group.add_argument("--fail-if", metavar="CONDITION", action="append", default=[], type=conditions.parse,
-                       help=f'end with status {HOLDS} if this holds, as in "efficiency<80%%"; may be repeated')
 
 
 def _windows(text: str) -> int:

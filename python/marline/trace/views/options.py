@@ -12,19 +12,22 @@ IMAGES = {".png", ".svg", ".jpg", ".jpeg", ".pdf", ".gif", ".webp", ".bmp", ".ti
 
 def add_views(parser: argparse.ArgumentParser) -> None:
     """What can be made of a trace, by `marline trace` at once and by `marline report` later."""
-    parser.add_argument("--perfetto", metavar="FILE", help="write a trace for https://ui.perfetto.dev")
-    parser.add_argument("--chrome", metavar="FILE", help="write Chrome's trace event format (JSON)")
-    parser.add_argument("--png", metavar="FILE", help="draw a Gantt chart")
-    parser.add_argument("--svg", metavar="FILE", help="draw a Gantt chart as vectors")
-    parser.add_argument("--color-by", metavar="REGION",
-                        help="colour tasks in charts by how often their creator had begun this region "
-                        "(marline/trace.h)")
+    group = parser.add_argument_group("timelines and charts")
+    group.add_argument("--perfetto", metavar="FILE", help="write a trace for https://ui.perfetto.dev")
+    group.add_argument("--chrome", metavar="FILE", help="write Chrome's trace event format (JSON)")
+    group.add_argument("--png", metavar="FILE", help="draw a Gantt chart")
+    group.add_argument("--svg", metavar="FILE", help="draw a Gantt chart as vectors")
+    group.add_argument("--color-by", metavar="REGION",
+                       help="colour tasks in charts by how often their creator had begun this region "
+                       "(marline/trace.h)")
     parser.add_argument("--pass", dest="passes", metavar="FILE.py", action="append", default=[], type=Path,
                         help="run the analysis passes of this file, too; may be repeated")  # fmt: skip
 
 
 def check_views(options: argparse.Namespace) -> None:
     """Refuses a file whose name says that it is another kind of image."""
+    if options.color_by and not options.png and not options.svg:
+        raise Refusal(f"--color-by {options.color_by} colours charts: give --png or --svg, too")
     for name in ("png", "svg"):
         file = getattr(options, name)
         suffix = Path(file).suffix.lower() if file else ""

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON Schema of `marline report --json`: reports of all kinds of programs are as it says, it describes all that is
+there, and it refuses what it should."""
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from handmade import IMPLICIT, Stream, save, suspended_receive
+from handmade_ranks import two_ranks
+from in_process import document_of, report
+
+jsonschema = pytest.importorskip("jsonschema")
+
+
+def of_loops(folder: Path) -> Path:
+    """A program without tasks: two threads with a loop and a region each."""
+    streams = []
+    for thread, task in ((1, IMPLICIT), (2, 201)):
+        stream = Stream(thread).add(1000, "implicit_begin", task, parallel=300, index=thread - 1, size=2)
+        stream.add(1000, "text", 70 + thread, low=int.from_bytes(b"step", "little"))
+        stream.add(1010, "region_begin", task, text=70 + thread).add(1010, "work_begin", task, kind=10)
+        stream.add(1000 + 30 * thread, "work_end", task, kind=10).add(1090, "region_end", task)
+        streams.append(stream.add(1100, "implicit_end", task))
+    return save(folder, streams)
+
+
+def of_device(folder: Path) -> Path:
+    stream = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=1)
+    stream.add(1001, "text", 71, low=int.from_bytes(b"process", "little"))
+    stream.add(1001, "device_begin", 0, text=71, device=0)
+    stream.add(1010, "device_copy", 500, elapsed=20, device=0, bytes=64, kind=2, other=0)
+    stream.add(1030, "device_kernel", 500, elapsed=50, device=0)
+    return save(folder, [stream.add(1100, "implicit_end", IMPLICIT)])
+
+
+TRACES = {"ranks": two_ranks, "suspended": lambda folder: save(folder, suspended_receive()), "loops": of_loops,
+          "device": of_device}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    result = report("--json-schema")
+    assert (result.returncode, result.stderr) == (0, "")
+    return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    return {name: document_of(make(tmp_path_factory.mktemp(name))) for name, make in TRACES.items()}
+
+
+def test_it_is_a_schema(schema: dict[str, Any]) -> None:
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_a_report_is_as_the_schema_says(schema: dict[str, Any], documents: dict[str, Any], name: str) -> None:
+    jsonschema.Draft202012Validator(schema).validate(documents[name])
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_each_key_is_described(schema: dict[str, Any], documents: dict[str, Any], name: str) -> None:
+    """A new key of the document wants a line in python/marline/report/schema.json."""
+    assert [key for key in documents[name] if key not in schema["properties"]] == []
+    assert [key for key, value in schema["properties"].items()
+            if not value.get("description", schema["$defs"].get(str(value.get("$ref")), {}))] == []
+
+
+def changed(value: Any, schema: dict[str, Any], root: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The value without each of the keys that it must have, at any depth, once per list."""
+    if "$ref" in schema:
+        schema = root["$defs"][schema["$ref"].rpartition("/")[2]] | schema
+    if isinstance(value, dict):
+        for key in schema.get("required", []):
+            yield key, {name: one for name, one in value.items() if name != key}
+        for key, inner in schema.get("properties", {}).items():
+            for name, one in changed(value.get(key), inner, root):
+                yield f"{key}.{name}", value | {key: one}
+    elif isinstance(value, list) and value:
+        for name, one in changed(value[0], schema.get("items", {}), root):
+            yield f"[0].{name}", [one, *value[1:]]
+
+
+def test_what_lacks_a_key_is_refused(schema: dict[str, Any], documents: dict[str, Any]) -> None:
+    check, count = jsonschema.Draft202012Validator(schema), 0
+    for name, document in changed(documents["ranks"], schema, schema):
+        count += 1
+        assert not check.is_valid(document), name
+    assert count > 100
+
+
+@pytest.mark.parametrize(("path", "value"), [
+    (("format",), "marline-report 2"), (("total", "work_ns"), "100"), (("total", "idle_share"), -0.1),
+    (("ranks", 0, "model"), "threads"), (("graph", "tasks"), -1), (("graph", "depth"), 1.5),
+    (("communication", "peers", 0, "direction"), "both"), (("remarks",), "none"), (("overlap", "ratio"), "0.5"),
+])
+def test_a_wrong_value_is_refused(
+    schema: dict[str, Any], documents: dict[str, Any], path: tuple[str | int, ...], value: Any
+) -> None:
+    document = copy.deepcopy(documents["ranks"])
+    at: Any = document
+    for step in path[:-1]:
+        at = at[step]
+    assert path[-1] in at or isinstance(at, list)
+    at[path[-1]] = value
+    assert not jsonschema.Draft202012Validator(schema).is_valid(document)
