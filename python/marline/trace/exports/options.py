@@ -8,6 +8,8 @@ import argparse
 # Option and what it writes: a file each, of the name that the option is given.
 FORMATS = {
     "sqlite": ("FILE", "an SQLite database of tasks, calls, edges and regions (docs/guide/sqlite.md)"),
+    "speedscope": ("FILE", "nested calls of each thread for https://www.speedscope.app"),
+    "firefox": ("FILE", "a profile for https://profiler.firefox.com"),
     "dot": ("FILE", "the task graph for Graphviz; by kind of task if it is large"),
 }
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ..read.progress import Progress
 from ..registry import Analysis
+from ..views.timeline import timeline
 from .dot import write_dot
+from .firefox import write_firefox
 from .options import FORMATS
+from .speedscope import write_speedscope
 from .sqlite import write_sqlite
 
 
@@ -19,8 +23,24 @@ def _sqlite(of: Analysis, path: str, progress: Progress) -> list[str]:
     return ["SQLite database: docs/guide/sqlite.md has its tables and ten queries"]
 
 
+def _speedscope(of: Analysis, path: str, _: Progress) -> list[str]:
+    write_speedscope(timeline(of), path, _program(of))
+    return ["open it in https://www.speedscope.app"]
+
+
+def _firefox(of: Analysis, path: str, _: Progress) -> list[str]:
+    write_firefox(timeline(of), path, _program(of))
+    return ["open it in https://profiler.firefox.com"]
+
+
+def _program(of: Analysis) -> str:
+    return Path(of.trace.ranks[min(of.trace.ranks)].get("exe", "")).name
+
+
 _WRITERS: dict[str, Callable[[Analysis, str, Progress], list[str]]] = {
     "sqlite": _sqlite,
+    "speedscope": _speedscope,
+    "firefox": _firefox,
     "dot": lambda of, path, _: write_dot(of, path),
 }
 
