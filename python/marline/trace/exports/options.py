@@ -10,6 +10,8 @@ FORMATS = {
     "sqlite": ("FILE", "an SQLite database of tasks, calls, edges and regions (docs/guide/sqlite.md)"),
     "speedscope": ("FILE", "nested calls of each thread for https://www.speedscope.app"),
     "firefox": ("FILE", "a profile for https://profiler.firefox.com"),
+    "otf2": ("DIR", "an OTF2 archive for Vampir, Scalasca and others; needs the Python package otf2"),
+    "paraver": ("FILE", "a trace for Paraver: FILE.prv, FILE.pcf, FILE.row"),
     "dot": ("FILE", "the task graph for Graphviz; by kind of task if it is large"),
 }
 

@@ -14,6 +14,8 @@ from ..views.timeline import timeline
 from .dot import write_dot
 from .firefox import write_firefox
 from .options import FORMATS
+from .otf2_archive import write_otf2
+from .paraver import write_paraver
 from .speedscope import write_speedscope
 from .sqlite import write_sqlite
 
@@ -33,6 +35,17 @@ def _firefox(of: Analysis, path: str, _: Progress) -> list[str]:
     return ["open it in https://profiler.firefox.com"]
 
 
+def _otf2(of: Analysis, path: str, _: Progress) -> list[str]:
+    write_otf2(of, timeline(of), path)
+    return ["OTF2 archive: open its traces.otf2, or print it by otf2-print"]
+
+
+def _paraver(of: Analysis, path: str, _: Progress) -> list[str]:
+    records, *others = write_paraver(of, timeline(of), path)
+    beside = " and ".join(one.name for one in others)
+    return [f"{records.name}, with {beside} beside it: open it in Paraver (wxparaver)"]
+
+
 def _program(of: Analysis) -> str:
     return Path(of.trace.ranks[min(of.trace.ranks)].get("exe", "")).name
 
@@ -41,6 +54,8 @@ _WRITERS: dict[str, Callable[[Analysis, str, Progress], list[str]]] = {
     "sqlite": _sqlite,
     "speedscope": _speedscope,
     "firefox": _firefox,
+    "otf2": _otf2,
+    "paraver": _paraver,
     "dot": lambda of, path, _: write_dot(of, path),
 }
 

@@ -88,6 +88,7 @@ class Timeline:
     slices: Slices
     arrows: Arrows
     counters: list[Counter]
+    first_call: int = 0  # row of the slice of the first MPI call; they stand in the order of calls
     left_out: list[str] = field(default_factory=list)
 
     def events(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -120,7 +121,7 @@ def timeline(of: Analysis) -> Timeline:
     arrows, left_out = _with_copies(*_arrows(drawn, first, last, len(runs)), _copies(drawn, host, first_copy))
     names += [*titles, *region_names, *drawn.devices.names, *host.titles]
     tracks = _tracks(drawn) + _host_tracks(drawn, host)
-    return Timeline(_processes(drawn), tracks, names, slices, arrows, _counters(of), left_out)
+    return Timeline(_processes(drawn), tracks, names, slices, arrows, _counters(of), len(runs), left_out)
 
 
 def _processes(drawn: Picture) -> dict[int, str]:
