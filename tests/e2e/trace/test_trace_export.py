@@ -144,8 +144,39 @@ def test_arrows_beyond_what_a_viewer_bears_are_left_out_and_said(
 ) -> None:
     monkeypatch.setattr("marline.trace.views.timeline.MOST_ARROWS", 0)
     said = write(exchange, perfetto=tmp_path / "out")
-    assert said[1:] == [f"{tmp_path / 'out'}: without arrows for 1 messages: viewers bear 0"]
+    assert said[1:] == [f"{tmp_path / 'out'}: arrows for 0 of 1 messages: in each of 1000 windows of time the 0 that "
+                        "took longest"]
     assert Read(tmp_path / "out").arrows == {}
+
+
+def test_dense_arrows_are_thinned_in_each_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two windows, the first has a producer with three successors and the second one with two: each keeps the one
+    arrow whose successor began soonest. With room for all, all are drawn."""
+    stream, address = Stream(), 0
+    for begin, waits in ((0, (30, 10, 20)), (1000, (15, 5))):
+        address += 64
+        tasks = range(1000 + begin, 1000 + begin + 1 + len(waits))
+        for number, task in enumerate(tasks):
+            stream.add(1000 + begin, "task_create", task, parent=IMPLICIT)
+            stream.add(1000 + begin, "dependence", task, type=1 if number else 2, address=address)
+        for wait, task in sorted(zip((0, *(100 + wait for wait in waits)), tasks)):
+            stream.add(1000 + begin + wait + 5, "task_run", task, start=1000 + begin + wait, outer=IMPLICIT)
+    (tmp_path / "trace").mkdir()
+    folder = save(tmp_path / "trace", [stream.add(4000, "implicit_end", IMPLICIT)])
+    write(folder, chrome=tmp_path / "all.json")
+    assert sinks(tmp_path / "all.json") == [110, 120, 130, 1105, 1115]
+    monkeypatch.setattr("marline.trace.views.timeline.MOST_ARROWS", 2)
+    monkeypatch.setattr("marline.trace.views.timeline.WINDOWS", 2)
+    said = write(folder, chrome=tmp_path / "few.json")
+    assert said[1:] == [f"{tmp_path / 'few.json'}: arrows for 2 of 5 dependences: in each of 2 windows of time the 1 "
+                        "that their tasks waited for last"]
+    assert sinks(tmp_path / "few.json") == [110, 1105]
+
+
+def sinks(path: Path) -> list[int]:
+    """When the slices begin to which arrows lead."""
+    events = json.loads(path.read_text())["traceEvents"]
+    return sorted(round(1000 * event["ts"]) for event in events if event["ph"] == "f")
 
 
 def test_chrome_file(exchange: Path, tmp_path: Path) -> None:

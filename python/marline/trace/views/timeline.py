@@ -18,7 +18,7 @@ from ..analysis import Analysis
 from ..passes.devices import FROM_DEVICE, KERNEL, SORTS
 from ..passes.picture import Picture
 from ..passes.regions import Spans
-from ..read.columns import overlaps
+from ..read.columns import occurrences, overlaps
 from ..read.events import CALL_KINDS, MPI_CALLS
 from ..read.reader import TASK_BITS
 from .host_side import HostSide
@@ -30,7 +30,8 @@ NOTES = ("task", "task", "task", "task", "bytes", "bytes", "construct", "bytes",
 FIRST_LANE = 1 << 24  # tracks from here on are lanes; threads are numbered with 16 bits
 FIRST_OF_DEVICES = 1 << 25  # and from here on they are of devices: 64 for each sort of what each device does
 FIRST_OF_HOST = FIRST_OF_DEVICES - 128  # and the last ones before are the host's side of copies
-MOST_ARROWS = 200_000  # beyond this the viewers become unusable
+MOST_ARROWS = 200_000  # of dependences, messages and copies each; with more the viewers become unusable
+WINDOWS = 1000  # of time: if there are more arrows, each window has the same number at most
 MOST_NESTED = 100  # regions in regions: what is deeper is drawn at this depth
 
 _SENDING = ("send", "start_send", "sendreceive")
@@ -118,10 +119,14 @@ def timeline(of: Analysis) -> Timeline:
     slices = _joined([runs, calls, regions, of_devices, of_host])
     first_copy = len(runs) + len(calls) + len(regions)
     first, last = _ends_of_tasks(drawn, of["kernel_tasks"], first_copy)
-    arrows, left_out = _with_copies(*_arrows(drawn, first, last, len(runs)), _copies(drawn, host, first_copy))
+    arrows, left_out = _arrows(drawn, first, last, len(runs))
+    source, sink = _copies(drawn, host, first_copy)
+    begin = slices.start[source]
+    kept, said = _thinned("copies", "that took longest", begin, begin - slices.end[source])
+    arrows = _with_copies(arrows, (source[kept], sink[kept]))
     names += [*titles, *region_names, *drawn.devices.names, *host.titles]
     tracks = _tracks(drawn) + _host_tracks(drawn, host)
-    return Timeline(_processes(drawn), tracks, names, slices, arrows, _counters(of), len(runs), left_out)
+    return Timeline(_processes(drawn), tracks, names, slices, arrows, _counters(of), len(runs), left_out + said)
 
 
 def _processes(drawn: Picture) -> dict[int, str]:
@@ -259,22 +264,32 @@ def _ends_of_tasks(drawn: Picture, kernel_tasks: np.ndarray, first_of_devices: i
 
 def _arrows(drawn: Picture, first: np.ndarray, last: np.ndarray, first_call: int) -> tuple[Arrows, list[str]]:
     """Dependences between the last slice of a task and the first of its successor, and messages."""
-    edges, messages = drawn.edges, drawn.messages
-    left_out = []
-    source = sink = np.zeros(0, dtype=np.int64)
-    if len(edges.source) > MOST_ARROWS:
-        left_out.append(f"without arrows for {len(edges.source)} dependences: viewers bear {MOST_ARROWS}")
-    else:
-        source, sink = last[edges.source], first[edges.sink]
-        ran = (source >= 0) & (sink >= 0)
-        source, sink = source[ran], sink[ran]
-    send, receive = messages.send, messages.receive
-    if len(send) > MOST_ARROWS:
-        left_out.append(f"without arrows for {len(send)} messages: viewers bear {MOST_ARROWS}")
-        send = receive = np.zeros(0, dtype=np.int64)
+    edges, messages, tasks, calls = drawn.edges, drawn.messages, drawn.tasks, drawn.calls
+    source, sink = last[edges.source], first[edges.sink]
+    ran = np.flatnonzero((source >= 0) & (sink >= 0))
+    end, begin = tasks.end[edges.source[ran]], tasks.start[edges.sink[ran]]
+    kept, left_out = _thinned("dependences", "that their tasks waited for last", end, begin - end)
+    source, sink = source[ran[kept]], sink[ran[kept]]
+    start = calls.start[messages.send]
+    kept, said = _thinned("messages", "that took longest", start, start - calls.end[messages.receive])
+    send, receive = messages.send[kept], messages.receive[kept]
+    left_out += said
     is_message = np.r_[np.zeros(len(source), dtype=bool), np.ones(len(send), dtype=bool)]
     return Arrows(np.r_[source, send + first_call], np.r_[sink, receive + first_call], is_message,
                   np.zeros(len(is_message), dtype=bool)), left_out  # fmt: skip
+
+
+def _thinned(what: str, which: str, time: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Which arrows are drawn, those of low `rank` in each window of `time`; and in words what is left out."""
+    if len(time) <= MOST_ARROWS:
+        return np.arange(len(time)), []
+    begin, length = int(time.min()), int(time.max()) + 1 - int(time.min())
+    window = (time - begin) * WINDOWS // length
+    order = np.lexsort((rank, window))
+    most = MOST_ARROWS // WINDOWS
+    kept = np.sort(order[occurrences(window[order]) < most])
+    drawn = f"arrows for {len(kept)} of {len(time)} {what}"
+    return kept, [f"{drawn}: in each of {WINDOWS} windows of time the {most} {which}"]
 
 
 def _copies(drawn: Picture, host: HostSide, first_copy: int) -> tuple[np.ndarray, np.ndarray]:
@@ -288,14 +303,11 @@ def _copies(drawn: Picture, host: HostSide, first_copy: int) -> tuple[np.ndarray
     return source, sink
 
 
-def _with_copies(arrows: Arrows, left_out: list[str],
-                 copies: tuple[np.ndarray, np.ndarray]) -> tuple[Arrows, list[str]]:
+def _with_copies(arrows: Arrows, copies: tuple[np.ndarray, np.ndarray]) -> Arrows:
     source, sink = copies
-    if len(source) > MOST_ARROWS:
-        return arrows, [*left_out, f"without arrows for {len(source)} copies: viewers bear {MOST_ARROWS}"]
     true = np.ones(len(source), dtype=bool)
     return Arrows(np.r_[arrows.source, source], np.r_[arrows.sink, sink], np.r_[arrows.is_message, true],
-                  np.r_[arrows.is_copy, true]), left_out  # fmt: skip
+                  np.r_[arrows.is_copy, true])  # fmt: skip
 
 
 def _counters(of: Analysis) -> list[Counter]:
