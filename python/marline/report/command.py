@@ -18,7 +18,8 @@ from marline.trace.exports.options import FORMATS, add_exports
 from marline.trace.views.options import add_views, check_views
 
 try:
-    from marline.report import history, metrics
+    from marline.report import metrics
+    from marline.report import history
     from marline.report import text as report_text
     from marline.report.causes import RULES
     from marline.trace.analysis import Analysis, AnalysisError, load_passes

@@ -304,6 +304,7 @@ that a beginner can meet, each below a command that brings it. `tests/e2e/docs/t
 | exit status | means |
 |---|---|
 | 2 | the command was not used as it can be, or an option of devices or of the recorder cannot have its value |
+| 4 | a condition of [`marline report --fail-if`](scripts.md) holds |
 | 123 | `marline check` has found something |
 | 125 | Marline refuses: it could not be, or not alone, the program's OpenMP runtime |
 | 126, 127 | the program cannot be executed, or a file of it is not there |
