@@ -19,8 +19,8 @@ _SVG = """\
 <rect x="{left}" width="{right}" height="{height}" fill="{color}"/>
 </g>
 <g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">
-<text x="{middle_left}" y="14" textLength="{long_left}">{label}</text>
-<text x="{middle_right}" y="14" textLength="{long_right}">{value}</text>
+<text x="{middle_left}" y="14">{label}</text>
+<text x="{middle_right}" y="14">{value}</text>
 </g>
 </svg>
 """
@@ -33,5 +33,4 @@ def write_badge(path: Path, efficiency: float) -> None:
     color = next(color for least, color in _COLORS if efficiency >= least)
     path.write_text(_SVG.format(
         width=left + right, height=_HEIGHT, left=left, right=right, color=color, label=escape(label),
-        value=escape(value), middle_left=left / 2, middle_right=left + right / 2, long_left=long_left,
-        long_right=long_right), encoding="utf-8")  # fmt: skip
+        value=escape(value), middle_left=left / 2, middle_right=left + right / 2), encoding="utf-8")  # fmt: skip
