@@ -3,6 +3,7 @@
 from Paraver's description of the format reads the other."""
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -11,9 +12,11 @@ from pathlib import Path
 import pytest
 from conftest import SECONDS
 from handmade import save, suspended_receive
+from handmade_kinds import TRACES
 from handmade_ranks import two_ranks
 from in_process import report
 from paraver_format import read_paraver
+from profile_formats import read_firefox, read_speedscope
 
 from marline.trace.exports import otf2_archive
 
@@ -116,3 +119,21 @@ def test_paraver_of_two_nodes_and_suspended_calls(tmp_path: Path) -> None:
         lane = found.states[f"rank {rank} suspended in MPI 0"]
         assert lane == [(0, 110, "Idle"), (110, 160, "Waiting a message")]
         assert (110, 160, "Waiting a message") not in found.states[f"rank {rank} thread 1"]
+
+
+@pytest.mark.parametrize("kind", TRACES)
+def test_each_format_of_each_kind_of_program(tmp_path: Path, kind: str) -> None:
+    """With and without tasks, MPI, devices. What the readers refuse fails."""
+    trace = TRACES[kind](tmp_path)
+    words = [word for name in ("speedscope", "firefox", "paraver", "sqlite", "dot")
+             for word in (f"--{name}", tmp_path / f"out.{name}")]  # fmt: skip
+    result = report(trace, *words)
+    assert result.returncode == 0 and len(result.stderr.splitlines()) == 5, result.stderr
+    bars = read_speedscope(json.loads((tmp_path / "out.speedscope").read_text()))
+    markers, _ = read_firefox(json.loads((tmp_path / "out.firefox").read_text()))
+    assert sorted(bar[:4] for bar in bars) == sorted(bar[:4] for bar in markers)
+    found = read_paraver(tmp_path / "out")
+    assert set(found.states) <= {bar[0] for bar in bars}
+    if kind == "device":
+        assert {bar[0] for bar in bars} > {"rank 0 host: transfers", "rank 0 device 0 (process): kernels"}
+        assert found.states["rank 0 device 0 (process): transfers"] == [(0, 10, "Idle"), (10, 30, "Memory transfer")]
