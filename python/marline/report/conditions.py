@@ -116,11 +116,17 @@ def _walk(condition: Condition, value: Any, place: str, steps: tuple[str, ...],
     inner = f"{place}.{step}" if place else step
     if isinstance(value, dict) and step in value:
         yield from _walk(condition, value[step], inner, rest, absent)
-    elif isinstance(value, dict) and place in absent and step in absent[place].names:
+    elif isinstance(value, dict) and step in _may_lack(place, absent):
         yield inner, 0.0
     else:
-        known = [*value, *(absent[place].names if place in absent else ())] if isinstance(value, dict) else []
+        known = [*value, *_may_lack(place, absent)] if isinstance(value, dict) else []
         raise Refusal(f"--fail-if {condition.text!r}: the report has no {inner}" + _meant(step, known, value))
+
+
+def _may_lack(place: str, absent: dict[str, Absent]) -> tuple[str, ...]:
+    """Of a rank's causes: the same as of the total's."""
+    found = absent.get("total.causes" if place.endswith(".causes") else place)
+    return found.names if found else ()
 
 
 def _rows(condition: Condition, value: Any, place: str, wanted: str,
@@ -133,10 +139,9 @@ def _rows(condition: Condition, value: Any, place: str, wanted: str,
     if rows:
         return rows
     known = [_name(row, number) for number, row in enumerate(value)]
-    if place in absent:
-        known = list(absent[place].names)
-        if wanted in known:
-            return [(wanted, None)]
+    if wanted in _may_lack(place, absent):
+        return [(wanted, None)]
+    known += _may_lack(place, absent)
     raise Refusal(f"--fail-if {condition.text!r}: {place} has no row {wanted!r}" + _meant(wanted, known, value))
 
 

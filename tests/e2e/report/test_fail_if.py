@@ -25,6 +25,7 @@ from test_report import two_threads  # noqa: F401  a fixture
     ("kinds[task].tasks>2", "it is 3"),
     ('kinds["task"].tasks>2', "it is 3"),
     ("ranks[0].threads>1", "it is 2"),
+    ("ranks[*].causes.idle_discovery>1us", "ranks[0].causes.idle_discovery is 50.0 us"),
     ("ranks[*].idle_share>0.4", "ranks[0].idle_share is 0.5"),
     ("causes[fine grain].share>10%", "it is 20.0 %"),
 ])
@@ -36,7 +37,7 @@ def test_what_holds_fails_with_its_value(two_threads: Path, condition: str, valu
 
 @pytest.mark.parametrize("condition", [
     "efficiency<0.3", "efficiency<30%", "total.makespan_ns>100us", "kinds[*].tasks>3",
-    "causes[barriers].share>0", "total.causes.idle_barrier>0ns",
+    "causes[barriers].share>0", "total.causes.idle_barrier>0ns", "ranks[*].causes.idle_barrier>0ns",
 ])
 def test_what_does_not_hold_is_no_failure(two_threads: Path, condition: str) -> None:  # noqa: F811
     """A cause that has cost nothing is in no list, and counts as 0."""
