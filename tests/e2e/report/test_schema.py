@@ -13,7 +13,11 @@ import pytest
 from handmade_kinds import TRACES
 from in_process import document_of, report
 
-jsonschema = pytest.importorskip("jsonschema")
+
+@pytest.fixture(scope="module")
+def validator() -> Any:
+    """The class that checks documents against a schema of this version."""
+    return pytest.importorskip("jsonschema").Draft202012Validator
 
 
 @pytest.fixture(scope="module")
@@ -28,13 +32,15 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, A
     return {name: document_of(make(tmp_path_factory.mktemp(name))) for name, make in TRACES.items()}
 
 
-def test_it_is_a_schema(schema: dict[str, Any]) -> None:
-    jsonschema.Draft202012Validator.check_schema(schema)
+def test_it_is_a_schema(validator: Any, schema: dict[str, Any]) -> None:
+    validator.check_schema(schema)
 
 
 @pytest.mark.parametrize("name", TRACES)
-def test_a_report_is_as_the_schema_says(schema: dict[str, Any], documents: dict[str, Any], name: str) -> None:
-    jsonschema.Draft202012Validator(schema).validate(documents[name])
+def test_a_report_is_as_the_schema_says(
+    validator: Any, schema: dict[str, Any], documents: dict[str, Any], name: str
+) -> None:
+    validator(schema).validate(documents[name])
 
 
 @pytest.mark.parametrize("name", TRACES)
@@ -61,8 +67,8 @@ def changed(value: Any, schema: dict[str, Any], root: dict[str, Any]) -> Iterato
             yield f"[0].{name}", [one, *value[1:]]
 
 
-def test_what_lacks_a_key_is_refused(schema: dict[str, Any], documents: dict[str, Any]) -> None:
-    check, count = jsonschema.Draft202012Validator(schema), 0
+def test_what_lacks_a_key_is_refused(validator: Any, schema: dict[str, Any], documents: dict[str, Any]) -> None:
+    check, count = validator(schema), 0
     for name, document in changed(documents["ranks"], schema, schema):
         count += 1
         assert not check.is_valid(document), name
@@ -75,7 +81,7 @@ def test_what_lacks_a_key_is_refused(schema: dict[str, Any], documents: dict[str
     (("communication", "peers", 0, "direction"), "both"), (("remarks",), "none"), (("overlap", "ratio"), "0.5"),
 ])
 def test_a_wrong_value_is_refused(
-    schema: dict[str, Any], documents: dict[str, Any], path: tuple[str | int, ...], value: Any
+    validator: Any, schema: dict[str, Any], documents: dict[str, Any], path: tuple[str | int, ...], value: Any
 ) -> None:
     document = copy.deepcopy(documents["ranks"])
     at: Any = document
@@ -83,4 +89,4 @@ def test_a_wrong_value_is_refused(
         at = at[step]
     assert path[-1] in at or isinstance(at, list)
     at[path[-1]] = value
-    assert not jsonschema.Draft202012Validator(schema).is_valid(document)
+    assert not validator(schema).is_valid(document)
