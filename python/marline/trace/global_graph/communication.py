@@ -65,7 +65,7 @@ def add_communication(trace: Trace, calls: Calls, requests: Requests, messages: 
     asked, sent = messages.asked[waited], messages.sent[waited]
     first = calls.start[asked] <= at.time[sent]
     _add_messages(calls, asked[first], sent[first], at, explained, edges)
-    _add_collectives(trace, calls, _collectives(trace, calls, requests), at, explained, points, edges)
+    _add_collectives(trace, calls, find_collectives(trace, calls, requests), at, explained, points, edges)
     rest = np.flatnonzero(~explained)
     edges.add(kinds.MPI, at.enter[rest], at.leave[rest], calls.end[rest] - calls.start[rest])
 
@@ -92,7 +92,7 @@ def _add_calls(calls: Calls, suspensions: Suspensions, points: PointList) -> _Ca
 
 
 @dataclass
-class _Collectives:
+class Collectives:
     """Each rank's part in a collective. `enter`, `leave`: rows of Calls; `group`: the same for all its ranks."""
 
     enter: np.ndarray
@@ -102,7 +102,7 @@ class _Collectives:
     root: np.ndarray  # whether this rank is the root
 
 
-def _collectives(trace: Trace, calls: Calls, requests: Requests) -> _Collectives:
+def find_collectives(trace: Trace, calls: Calls, requests: Requests) -> Collectives:
     """Ranks call the collectives of a communicator in one order (MPI 4.1, 6.14)."""
     direct = np.flatnonzero((_ROLE_OF[calls.call] >= 0) & kind_mask(calls, "collective") & calls.returned)
     started = np.flatnonzero((_ROLE_OF[calls.call[requests.envelope]] >= 0) & (requests.done >= 0))
@@ -117,10 +117,10 @@ def _collectives(trace: Trace, calls: Calls, requests: Requests) -> _Collectives
     turn = occurrences(rank << 16 | comm)
     _, group = np.unique(np.stack([identity, turn, role]), axis=1, return_inverse=True)
     root = world_ranks(trace, rank, comm, calls.peer[envelope]) == rank
-    return _Collectives(enter, leave, group.ravel(), role, root)
+    return Collectives(enter, leave, group.ravel(), role, root)
 
 
-def _add_collectives(trace: Trace, calls: Calls, found: _Collectives, at: _CallPoints, explained: np.ndarray,
+def _add_collectives(trace: Trace, calls: Calls, found: Collectives, at: _CallPoints, explained: np.ndarray,
                      points: PointList, edges: EdgeList) -> None:  # fmt: skip
     groups = int(found.group.max(initial=-1)) + 1
     giving = (found.role == ALL) | (found.root == (found.role == FROM_ROOT))

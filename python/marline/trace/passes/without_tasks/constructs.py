@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the threads of teams did of each unit of the source: a worksharing construct, or the code between two barriers
+that lies in none. See loops.py for what is charged to whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import symbols
+from ...read.columns import Columns, group_starts, sums
+from ...registry import Analysis
+from ...statistics import Groups, group_by
+from .teams import Members, Phases, Runs, Teams, phase_at
+
+# ompt_work_t (OpenMP 5.2, 19.4.4.16) of constructs that share out work. A single's other threads belong to it.
+_SINGLE, _SINGLE_OTHERS = 3, 4
+_KINDS = {1: "loop", 2: "sections", _SINGLE: "single", 5: "workshare", 6: "distribute", 10: "loop", 11: "loop",
+          12: "loop", 13: "loop"}  # fmt: skip
+_SCHEDULES = {10: "static", 11: "dynamic", 12: "guided", 13: "other"}
+_REGION, _BEFORE_BARRIER = 100, 101
+_NAMES = _KINDS | {_REGION: "region", _BEFORE_BARRIER: "code before the barrier"}
+NOWHERE = "(no code address)"
+
+
+@dataclass
+class Construct:
+    """A unit. Times in ns. `calls`: how often a team came to it; `time`: all threads'; `waited`: charged for the waits
+    at its end; `slowest`, `fastest`: threads of the rank where it cost most, and their time in all calls."""
+
+    kind: str
+    schedule: str
+    place: symbols.Location
+    calls: int
+    threads: int
+    iterations: int
+    time: int
+    locked: int
+    waited: int
+    imbalance: float
+    rank: int
+    slowest: tuple[int, int]
+    fastest: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind} {'at ' if self.kind.startswith('code') else ''}{self.place.short()}"
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind, "schedule": self.schedule, "name": self.name, "function": self.place.function,
+            "file": self.place.file, "line": self.place.line, "calls": self.calls, "threads": self.threads,
+            "iterations": self.iterations, "time_ns": self.time, "locked_ns": self.locked, "waited_ns": self.waited,
+            "imbalance": self.imbalance, "rank": self.rank,
+            "slowest": {"thread": self.slowest[0], "time_ns": self.slowest[1]},
+            "fastest": {"thread": self.fastest[0], "time_ns": self.fastest[1]},
+        }  # fmt: skip
+
+
+@dataclass
+class Entries(Columns):
+    """What members did of units. `phase`: the same number for all members of the team."""
+
+    phase: np.ndarray
+    kind: np.ndarray
+    code: np.ndarray
+    member: np.ndarray
+    work: np.ndarray
+    locked: np.ndarray
+    iterations: np.ndarray
+    times: np.ndarray
+
+
+def find_entries(of: Analysis, members: Members, teams: Teams, phases: Phases, runs: tuple[Runs, Runs]) -> Entries:
+    """Of teams that create no tasks."""
+    some, at = _in_constructs(of, members, teams, phases, runs)
+    count = len(phases.member)
+    rest = np.maximum(phases.work - sums(at, some.work, count), 0)
+    locked = np.maximum(phases.locked - sums(at, some.locked, count), 0)
+    last = phases.at_region_end
+    code = np.where(last, teams.code[members.team[phases.member]], phases.code)
+    outside = Entries(team_phases(phases, members), np.where(last, _REGION, _BEFORE_BARRIER), code, phases.member, rest,
+                      locked, np.zeros(count, dtype=np.int64), np.ones(count, dtype=np.int64))  # fmt: skip
+    # What an initial task runs outside of constructs is serial code (regions.py).
+    return some.joined(outside.take(~teams.creates[members.team[phases.member]] & ~members.initial[phases.member]))
+
+
+def team_phases(phases: Phases, members: Members) -> np.ndarray:
+    """By row of phases: a number for all phases of the team that belong together."""
+    return members.team[phases.member] << 32 | phases.number
+
+
+def _in_constructs(of: Analysis, members: Members, teams: Teams, phases: Phases,
+                   runs: tuple[Runs, Runs]) -> tuple[Entries, np.ndarray]:  # fmt: skip
+    """(entries; the phase of each)"""
+    begins, spans = of.trace.select("work_begin"), of["worksharing"]
+    kind = of.trace.field("work_begin", "kind", begins).astype(np.int64)
+    kind[kind == _SINGLE_OTHERS] = _SINGLE
+    member = members.find(spans.task)
+    rows = np.flatnonzero((member >= 0) & np.isin(kind, list(_KINDS)))
+    rows = rows[~teams.creates[members.team[member[rows]]]]
+    member, start = member[rows], spans.start[rows]
+    at = phase_at(phases, member, start)
+    end = np.minimum(spans.end[rows], phases.end[at])  # GCC does not report the end of a single
+    found = Entries(team_phases(phases, members)[at], kind[rows], of.trace.field("work_begin", "code", begins)[rows],
+                    member, *(one.inside(member, start, end) for one in runs),
+                    of.trace.field("work_begin", "count", begins)[rows].astype(np.int64),
+                    np.ones(len(rows), dtype=np.int64))  # fmt: skip
+    return found, at
+
+
+def find_constructs(entries: Entries, members: Members, teams: Teams, waits: tuple[np.ndarray, np.ndarray],
+                    places: symbols.Symbols) -> list[Construct]:  # fmt: skip
+    """`waits`: numbers of phases, and how long a member waited at their barrier. The most expensive unit first."""
+    by_member = group_by(entries.phase, entries.kind, entries.code, entries.member)
+    parts = Entries(*(by_member.key(getattr(entries, name)) for name in ("phase", "kind", "code", "member")),
+                    *(by_member.sum(getattr(entries, name)) for name in ("work", "locked", "iterations", "times")))  # fmt: skip
+    calls = group_by(parts.phase, parts.kind, parts.code)
+    table = _Calls(calls, parts, members, teams, waits)
+    place_of = _places_of_units(table, places)
+    found = [table.construct(kind, place, np.flatnonzero(table.unit == number))
+             for number, (kind, place) in enumerate(place_of)]  # fmt: skip
+    return sorted((one for one in found if one.time or one.locked), key=lambda one: -one.time - one.waited)
+
+
+def _places_of_units(table: _Calls, places: symbols.Symbols) -> list[tuple[int, symbols.Location]]:
+    """Numbers the units of the table, and gives what each is: the same code has another address in each rank."""
+    keys = group_by(table.kind, table.rank, table.code)
+    units: dict[tuple[int, symbols.Location], int] = {}
+    number = [units.setdefault((kind, place_of(places, rank, code)), len(units)) for kind, rank, code in
+              zip(*(keys.key(column).tolist() for column in (table.kind, table.rank, table.code)))]  # fmt: skip
+    table.unit[keys.order] = np.repeat(np.array(number, dtype=np.int64), keys.count)
+    return list(units)
+
+
+def place_of(places: symbols.Symbols, rank: int, code: int) -> symbols.Location:
+    return places.places[rank, code] if code else symbols.Location(NOWHERE, "", 0)
+
+
+class _Calls:
+    """A row per unit and phase of a team: what its members did together."""
+
+    def __init__(self, calls: Groups, parts: Entries, members: Members, teams: Teams,
+                 waits: tuple[np.ndarray, np.ndarray]) -> None:  # fmt: skip
+        self.kind, self.code = calls.key(parts.kind), calls.key(parts.code)
+        team = members.team[calls.key(parts.member)]
+        self.rank, self.threads = teams.rank[team], teams.size[team]
+        self.unit = np.zeros(len(team), dtype=np.int64)
+        self.longest, self.time = calls.max(parts.work), calls.sum(parts.work)
+        self.locked, self.times = calls.sum(parts.locked), calls.max(parts.times)
+        self.iterations = calls.max(parts.iterations)
+        self.charged = _charge(calls.key(parts.phase), self.threads * self.longest - self.time, *waits)
+        # The members' parts, call by call.
+        self._first, self._count = calls.first, calls.count
+        self._index, self._work = members.index[parts.member][calls.order], parts.work[calls.order]
+
+    def construct(self, kind: int, place: symbols.Location, rows: np.ndarray) -> Construct:
+        """All calls of one unit."""
+        mean = float((self.time[rows] / self.threads[rows]).sum())
+        cost = np.bincount(self.rank[rows], weights=self.charged[rows] + self.time[rows] * 1e-9)
+        worst = int(np.argmax(cost))
+        threads = int(self.threads[rows].max())
+        slowest, fastest = self._extremes(rows[self.rank[rows] == worst], threads)
+        sums_of = (int(column[rows].sum()) for column in (self.times, self.iterations, self.time, self.locked,
+                                                          self.charged))  # fmt: skip
+        times, iterations, time, locked, charged = sums_of
+        return Construct(_NAMES[kind], _SCHEDULES.get(kind, ""), place, times, threads, iterations, time, locked,
+                         charged, float(self.longest[rows].sum()) / mean if mean else 1.0, worst, slowest,
+                         fastest)  # fmt: skip
+
+    def _extremes(self, rows: np.ndarray, threads: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """(thread, ns) of the slowest and of the fastest. A thread that was never there has worked 0 ns."""
+        count = self._count[rows]
+        part = np.repeat(self._first[rows] - np.cumsum(count) + count, count) + np.arange(int(count.sum()))
+        of_thread = np.bincount(self._index[part], weights=self._work[part], minlength=threads)
+        slowest, fastest = int(np.argmax(of_thread)), int(np.argmin(of_thread))
+        return (slowest, int(of_thread[slowest])), (fastest, int(of_thread[fastest]))
+
+
+def _charge(phase: np.ndarray, excess: np.ndarray, phase_of_wait: np.ndarray, waited: np.ndarray) -> np.ndarray:
+    """What each call is charged with for waits. Of a phase it is one call: that with the greatest excess."""
+    charged = np.zeros(len(phase), dtype=np.int64)
+    if not len(phase):
+        return charged
+    order = np.lexsort((-excess, phase))
+    chosen = order[group_starts(phase[order])]
+    phases = phase[chosen]
+    at = np.minimum(np.searchsorted(phases, phase_of_wait), len(phases) - 1)
+    known = phases[at] == phase_of_wait
+    charged[chosen] = sums(at[known], waited[known], len(chosen))
+    return np.minimum(charged, excess)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The teams of parallel regions, and what their threads did from one barrier to the next.
+
+A thread of a team is a *member*: one implicit task. A *phase* of a member lasts from the end of one barrier (or from
+its begin) to the next one. All members of a team meet the same barriers, so the k-th phases of a team belong together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...global_graph.openmp import BARRIER_AT_END, BARRIERS
+from ...model import INITIAL, Segments, Tasks
+from ...read.calls import nested_pairs
+from ...read.columns import Columns, TimeLines, distinct, find, group_starts, overlaps, sums
+from ...read.records import Trace
+
+
+@dataclass
+class Members(Columns):
+    """Implicit tasks, by id. `team`: row of Teams; `index`: the number that the thread has in its team."""
+
+    task: np.ndarray
+    team: np.ndarray
+    index: np.ndarray
+    rank: np.ndarray
+    initial: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+
+    def find(self, task: np.ndarray) -> np.ndarray:
+        """Row of each task, or -1."""
+        return find(self.task, task)
+
+
+@dataclass
+class Teams:
+    """By the id of the region. `size`: how many members are recorded; `creates`: a member created explicit tasks."""
+
+    code: np.ndarray  # of the construct, 0: not known
+    rank: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    size: np.ndarray
+    creates: np.ndarray
+
+
+@dataclass
+class Phases(Columns):
+    """By member and time. `number`: 0 for a member's first one. Its barrier begins at `end` and ends at `left`; the
+    last phase may have none (`kind` 0)."""
+
+    member: np.ndarray
+    number: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    left: np.ndarray
+    code: np.ndarray  # of the barrier
+    kind: np.ndarray  # ompt_sync_region_t
+    work: np.ndarray  # ns: in its code, without waits
+    locked: np.ndarray  # ns: waited in its code, for locks and critical regions
+    waited: np.ndarray  # ns: at the barrier
+
+    @property
+    def at_region_end(self) -> np.ndarray:
+        """True where the region ends with the phase."""
+        return (self.kind == 0) | (self.kind == BARRIER_AT_END)
+
+
+@dataclass
+class Runs(Columns):
+    """Segments of members, cut to the time that counts."""
+
+    member: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+    def inside(self, member: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """How much of them lies in each of these intervals of members."""
+        both = overlaps(member, start, end, self.member, self.start, self.end)
+        return sums(both.a, both.end - both.start, len(member))
+
+
+def find_teams(trace: Trace, tasks: Tasks) -> tuple[Members, Teams]:
+    begins = trace.select("implicit_begin")
+    begins = begins[np.argsort(trace.task[begins], kind="stable")]
+    begins = begins[group_starts(trace.task[begins])]
+    task = trace.task[begins]
+    region = trace.global_task(begins, trace.field("implicit_begin", "parallel", begins))
+    initial = (trace.field("implicit_begin", "flags", begins) & np.uint64(INITIAL)) != 0
+    # Without a region that is known, each is a team of its own.
+    regions, team = np.unique(np.where(initial | (region == 0), task, region), return_inverse=True)
+    last = int(trace.time.max(initial=0))
+    ends = trace.select("implicit_end")
+    end = np.full(len(task), last)
+    row = find(task, trace.task[ends])
+    end[row[row >= 0]] = trace.time[ends[row >= 0]]
+    teams = _describe(trace, regions, len(regions), last)
+    index = trace.field("implicit_begin", "index", begins).astype(np.int64)
+    members = Members(task, team, index, trace.rank[begins].astype(np.int64), initial, trace.time[begins],
+                      np.minimum(end, teams.end[team]))  # fmt: skip
+    teams.size = np.bincount(team, minlength=len(regions))
+    teams.rank[team] = members.rank
+    creators = members.find(distinct(tasks.parent))
+    teams.creates[team[creators[creators >= 0]]] = True
+    return members, teams
+
+
+def _describe(trace: Trace, regions: np.ndarray, count: int, last: int) -> Teams:
+    teams = Teams(np.zeros(count, dtype=np.uint64), np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),
+                  np.full(count, last), np.zeros(count, dtype=np.int64), np.zeros(count, dtype=bool))  # fmt: skip
+    for name, column in (("parallel_begin", teams.begin), ("parallel_end", teams.end)):
+        rows = trace.select(name)
+        team = find(regions, trace.global_task(rows, trace.field(name, "parallel", rows)))
+        rows, team = rows[team >= 0], team[team >= 0]
+        column[team] = trace.time[rows]
+        if name == "parallel_begin":
+            teams.code[team] = trace.field(name, "code", rows)
+    return teams
+
+
+def find_runs(segments: Segments, members: Members, begin: int, end: int) -> tuple[Runs, Runs]:
+    """What members did from `begin` to `end`: where they worked, and where they waited. After its region's end a thread
+    waits for the next one."""
+    row = members.find(segments.task)
+    kept = np.flatnonzero(row >= 0)
+    row = row[kept]
+    every = Runs(row, np.maximum(segments.start[kept], begin),
+                 np.minimum(segments.end[kept], np.minimum(members.end[row], end)))  # fmt: skip
+    some, waits = every.end > every.start, segments.waits[kept]
+    return every.take(some & ~waits), every.take(some & waits)
+
+
+def find_phases(trace: Trace, members: Members, work: Runs, waits: Runs) -> Phases:
+    barriers = _barriers(trace, members)
+    member, begin, left, code, kind = barriers
+    first = group_starts(member)
+    number = np.arange(len(member)) - np.repeat(np.flatnonzero(first), np.diff(np.r_[np.flatnonzero(first),
+                                                                                    len(member)]))  # fmt: skip
+    before = np.r_[0, left[:-1]] if len(left) else left
+    start = np.where(first, members.begin[member], before)
+    # What follows the last barrier of a member, or is all of it.
+    count = np.bincount(member, minlength=len(members.task))
+    after = members.begin.copy()
+    after[member] = left  # the last one stays
+    rest = np.arange(len(members.task))
+    columns = zip((member, number, start, begin, left, code, kind),
+                  (rest, count, after, members.end, members.end, np.zeros(len(rest), dtype=np.uint64),
+                   np.zeros(len(rest), dtype=np.int64)))  # fmt: skip
+    joined = [np.concatenate(pair) for pair in columns]
+    order = np.lexsort((joined[1], joined[0]))
+    member, number, start, end, left, code, kind = (column[order] for column in joined)
+    return Phases(member, number, start, end, left, code, kind, work.inside(member, start, end),
+                  waits.inside(member, start, end), waits.inside(member, end, left))  # fmt: skip
+
+
+def _barriers(trace: Trace, members: Members) -> tuple[np.ndarray, ...]:
+    """(member, begin, end, code, kind) by member and time."""
+    begins, ends = (rows[np.isin(trace.field(name, "kind", rows), BARRIERS)]
+                    for name, rows in ((name, trace.select(name)) for name in ("sync_begin", "sync_end")))  # fmt: skip
+    events = np.concatenate([begins, ends])
+    order = np.argsort(events, kind="stable")
+    partner = nested_pairs(trace.task[events[order]], trace.time[events[order]],
+                           (np.arange(len(events)) < len(begins))[order])  # fmt: skip
+    opened = order < len(begins)
+    row, partner = events[order][opened], partner[opened]
+    member = members.find(trace.task[row])
+    row, partner, member = row[member >= 0], partner[member >= 0], member[member >= 0]
+    end = np.where(partner >= 0, trace.time[events[order]][partner] if len(events) else 0, members.end[member])
+    begin = np.minimum(trace.time[row], members.end[member])
+    by_member = np.lexsort((begin, member))
+    columns = (member, begin, np.minimum(np.maximum(end, begin), members.end[member]),
+               trace.field("sync_begin", "code", row), trace.field("sync_begin", "kind", row).astype(np.int64))  # fmt: skip
+    return tuple(column[by_member] for column in columns)
+
+
+def phase_at(phases: Phases, member: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Row of the phase in which each member is then; a barrier belongs to the phase before it."""
+    return TimeLines(phases.member, phases.start).latest(member, time)
