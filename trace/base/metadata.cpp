@@ -14,6 +14,7 @@
 
 #include "base/code_maps.hpp"
 #include "base/core_waits.hpp"
+#include "base/machine.hpp"
 #include "base/record.hpp"
 
 namespace marline::trace {
@@ -134,6 +135,7 @@ void write_machine(FILE* out) {
   // Of the node: shows whether it is oversubscribed.
   fprintf(out, "  \"cpus\": %ld,\n", sysconf(_SC_NPROCESSORS_ONLN));
   fprintf(out, "  \"waited_for_core_ns\": %" PRIu64 ",\n", core_waits());
+  write_machine_samples(out);
 }
 
 // Makes a new file that only its owner can read: a trace contains the program's arguments and paths.

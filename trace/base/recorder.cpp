@@ -18,6 +18,7 @@
 #include "../common/launchers.h"
 #include "../common/options.hpp"
 #include "base/clock.hpp"
+#include "base/machine.hpp"
 #include "base/metadata.hpp"
 #include "base/options.hpp"
 #include "base/process.hpp"
@@ -148,6 +149,7 @@ bool begin_metadata() {
   if (trace_exists()) {
     return false;
   }
+  begin_machine();
   process.clock_begin = read_clock_pair();
   usleep(2000);  // so that this version of the file, too, gives the counter's frequency
   process.clock_end = read_clock_pair();

@@ -2,6 +2,7 @@
 //
 // Entry points for the start and end of MPI, and for MPI's own way to switch tools.
 #include "base/core_waits.hpp"
+#include "base/machine.hpp"
 #include "base/recorder.hpp"
 #include "mpi/calls.hpp"
 
@@ -16,6 +17,7 @@ MARLINE_MPI int MPI_Init(int* argc, char*** argv) {
   if (result == MPI_SUCCESS) {
     begin_mpi();
     restart_core_waits();
+    begin_machine();
   }
   return result;
 }
@@ -29,6 +31,7 @@ MARLINE_MPI int MPI_Init_thread(int* argc, char*** argv, int required, int* prov
   if (result == MPI_SUCCESS) {
     begin_mpi();
     restart_core_waits();
+    begin_machine();
   }
   return result;
 }
@@ -36,6 +39,7 @@ MARLINE_MPI int MPI_Init_thread(int* argc, char*** argv, int required, int* prov
 MARLINE_MPI int MPI_Finalize() {
   recorded(__builtin_return_address(0));
   stop_core_waits();
+  end_machine();
   end_mpi();
   const Call call = enter({.number = call::k_MPI_Finalize});
   const int result = mpi().Finalize();

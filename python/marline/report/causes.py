@@ -16,6 +16,9 @@ Figures = Mapping[str, Any]  # numbers, and names for texts
 WORTH_SAYING = 0.01  # of all thread time
 GRAIN = 10  # a task should last so many times what the runtime spends on it: 9 % overhead
 COARSE_NS = 50_000  # tasks of this length hide what any runtime spends on one; overhead then has another reason
+FAULT_NS = 500  # about what the kernel needs for a page fault and a zeroed page
+MANY_FAULTS = 0.05  # of all thread time, in the kernel
+FAULTS_WINDOW_NS = 1_000_000_000
 FEW = 4  # with fewer tasks per thread, the last ones leave threads idle for a quarter of the time or more
 
 
@@ -74,6 +77,16 @@ def _has_no_tasks(f: Figures) -> bool:
     return f["tasks"] == 0
 
 
+def _has_tasks(f: Figures) -> bool:
+    return f["tasks"] > 0
+
+
+def _is_faults(f: Figures) -> bool:
+    """Most of the kernel's time; but the start of any process is faults."""
+    faults = FAULT_NS * (f["minor_faults"] + f["major_faults"])
+    return f["window_ns"] >= FAULTS_WINDOW_NS and 2 * faults >= f["kernel_ns"] >= MANY_FAULTS * f["thread_ns"]
+
+
 def _is_elsewhere(f: Figures) -> bool:
     return not f["on_marline"]
 
@@ -91,6 +104,37 @@ _OVERHEAD = ("overhead_creation", "overhead_code", "overhead_scheduler")
 _WAITING = ("idle_communication", "idle_held")
 _HELD = ("overhead_held", "overhead_mpi")
 _NARROW = ("idle_dependences", "idle_tail")
+
+_HOLDS = "; work, idle and overhead hold this time, too"
+
+# What the machine did. It lies in the times of the breakdown, wherever threads were.
+MACHINE_RULES = (
+    Rule(
+        "stolen cores", ("steal",),
+        "for {share} of thread time ({lost}) the hypervisor gave the cores to other virtual machines" + _HOLDS,
+        "ask for cores of its own (dedicated or pinned), or measure at another time",
+    ),
+    Rule(
+        "quota", ("throttled",),
+        "for {share} of thread time ({lost}) threads were stopped because their cgroup had used up its quota of CPU "
+        "time" + _HOLDS,
+        "raise the quota (cpu.max; --cpus of a container), or use no more threads than it has cores",
+    ),
+    Rule(
+        "memory", ("memory_stall",),
+        "for {share} of thread time ({lost}) processes of the node waited for memory, which was reclaimed or "
+        "swapped" + _HOLDS,
+        "use less memory per node: fewer ranks, or smaller problems",
+    ),
+    Rule(
+        "page faults", ("kernel",),
+        "the kernel works for the program for {share} of thread time ({lost}): it serves {minor_faults} page faults, "
+        "and {major_faults} from disk" + _HOLDS,
+        "allocate once and use it again: memory that is freed and allocated in each step faults in each step; "
+        "MALLOC_TRIM_THRESHOLD_ and MALLOC_TOP_PAD_ make glibc keep it",
+        _is_faults,
+    ),
+)  # fmt: skip
 
 RULES = (
     Rule(
@@ -149,7 +193,7 @@ RULES = (
     ),
     Rule(
         "MPI", _WAITING,
-        "MPI calls hold threads of a program without tasks for {share} of their time ({lost})",
+        "MPI calls hold threads of a program without tasks for {share} of their time ({lost}){mpi_most}",
         "overlap it: start sends and receives before the computation that does not need them, or make tasks of both",
         _has_no_tasks,
     ),
@@ -211,10 +255,27 @@ RULES = (
         "code outside of tasks", ("idle_outside",),
         "for {share} of thread time ({lost}) there was no task at all: the program ran outside of tasks",
         "make tasks of that code, or create the next phase's tasks before this one ends (no taskwait in between)",
+        _has_tasks,
+    ),
+    Rule(
+        "serial code", ("idle_outside",),
+        "threads have nothing to do outside of parallel regions for {share} of their time ({lost}){serial_place}",
+        "make that code parallel, too, or put it into a region where other threads work meanwhile",
+        _has_no_tasks,
+    ),
+    Rule(
+        "unequal threads", ("construct_wait",),
+        "{construct_what}; waits at its end cost {share} of thread time ({lost})",
+        "{construct_advice}",
+    ),
+    Rule(
+        "locks", ("lock_wait",),
+        "threads wait for locks and critical regions for {share} of their time ({lost}), most of it in {lock_place}",
+        "use atomic or reduction, a lock for each part of the data, or do less while holding it",
     ),
     Rule(
         "barriers", ("idle_barrier",),
-        "threads wait in barriers for {share} of their time ({lost})",
+        "threads wait in barriers for {share} of their time ({lost}){barrier_places}",
         "balance the loops (schedule(dynamic) or taskloop), or take barriers out (nowait)",
     ),
 )  # fmt: skip
@@ -224,7 +285,7 @@ def find_causes(figures: Figures) -> list[dict[str, Any]]:
     """The rules that apply, the biggest loss first."""
     whole = figures["thread_ns"]
     causes = []
-    for rule in RULES:
+    for rule in (*RULES, *MACHINE_RULES):
         lost = sum(figures[f"{part}_ns"] for part in rule.parts)
         if whole and lost >= WORTH_SAYING * whole and rule.applies(figures):
             words = _words(figures) | {"lost": duration(lost), "share": percent(lost, whole)}

@@ -3,7 +3,7 @@
 from an analysis pass; here they are put side by side, with what makes them doubtful.
 
 The keys are a contract (studies read them): ranks, total, graph, discovery, communication, overlap, collectives,
-devices, links, critical_path, causes, incomplete."""
+devices, links, critical_path, loops, mpi, machine, causes, verdict, incomplete."""
 
 import csv
 from collections import Counter
@@ -12,16 +12,17 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from marline.report import machine as report_machine
+from marline.report import without_tasks
 from marline.report.causes import find_causes
 from marline.trace.analysis import Analysis
 from marline.trace.passes import held_receives, tied_waits  # noqa: F401  registers their passes
-from marline.trace.passes.thread_time import imbalance
 from marline.trace.passes.thread_time.causes import CAUSES
 
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
           "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",
-          "gtdg")  # fmt: skip
+          "gtdg", "loops", "mpi_waits")  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -48,12 +49,17 @@ def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any
         "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"] - kind["device_ns"]),
         "regions": results["regions"],
         "worksharing": results["worksharing"],
+        "loops": results["loops"],
+        "mpi": results["mpi_waits"],
+        "machine": report_machine.machine(of),
         "causes": [],
+        "verdict": "",
         "remarks": [],
         "incomplete": stopped(of) + results["integrity"]["incomplete"],
         "passes": {name: results[name] for name in own_passes},
     }
     document["causes"] = find_causes(figures(of, document))
+    document["verdict"] = document["causes"][0]["text"] if document["causes"] else ""
     document["remarks"] = remarks(of, document)
     return document
 
@@ -113,7 +119,10 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, Any]:
     at_ends, in_communication, in_held = (
         int(column.sum()) for column in (unequal.at_ends, unequal.in_communication, unequal.in_held)
     )  # fmt: skip
-    return lost | {
+    machine_s = report_machine.figures(of, document["machine"], whole)
+    taken = machine_s["taken_ns"]
+    code = without_tasks.figures(document, lost, whole, taken)
+    return lost | machine_s | proven_overhead(lost, taken) | code | {
         # What ranks wait for each other has two remedies: divide the work evenly, or communicate otherwise. What may be
         # due to busy cores alone is neither.
         "imbalance_ns": int(unequal.proven.sum()),
@@ -121,14 +130,13 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, Any]:
         "idle_communication_ns": lost["idle_communication_ns"] - in_communication,
         "idle_held_ns": lost["idle_held_ns"] - in_held,
         "thread_ns": whole,
-        "overhead_per_task_ns": total["overhead_ns"] / max(graph["tasks"], 1),
+        "overhead_per_task_ns": max(total["overhead_ns"] - taken, 0) / max(graph["tasks"], 1),
         "grain_median_ns": graph["grain_ns"]["median"],
         "tasks": graph["tasks"],
         "threads": total["threads"],
         "tasks_per_second": document["discovery"]["tasks_per_second"] or 0.0,
         "threads_per_node": threads_per_node,
         "cores_per_node": cores_per_node,
-        "core_wait_ns": min(sum(imbalance.core_waits(of).values()), whole),
         "tied_wait_ns": of["tied_waits"].total,
         "mpi_calls": document["communication"]["total"]["calls"],
         "suspended_calls": int(np.count_nonzero(of["suspensions"].call >= 0)),
@@ -143,6 +151,14 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, Any]:
         "rank_least": least["rank"],
         "rank_most": most["rank"],
     }
+
+
+def proven_overhead(lost: dict[str, int], taken: int) -> dict[str, int]:
+    """Time outside of tasks, without what may be nothing but waiting for a core (`taken`): where threads were when they
+    had none is not known."""
+    names = ("overhead_creation_ns", "overhead_code_ns", "overhead_scheduler_ns")
+    whole = sum(lost[name] for name in names)
+    return {name: lost[name] * max(whole - taken, 0) // max(whole, 1) for name in names}
 
 
 def held_most(calls: Sequence[dict[str, Any]]) -> str:
@@ -160,7 +176,8 @@ def remarks(of: Analysis, document: dict[str, Any]) -> list[str]:
                      "time above includes waiting for one")  # fmt: skip
     if not document["graph"]["tasks"] and not document["worksharing"]:
         lines.append("no task was recorded: the program created none, or its OpenMP runtime has no OMPT (libgomp)")
-    return lines + of["kinds"].notes
+    notes = list(dict.fromkeys([*of["kinds"].notes, *document["loops"]["notes"]]))
+    return lines + report_machine.remarks(document["machine"]) + notes
 
 
 def write_csv(document: dict[str, Any], file: TextIO) -> None:

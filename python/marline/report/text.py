@@ -12,6 +12,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from marline.report import machine, without_tasks
 from marline.units import count, duration, percent, size
 
 WIDTH = 80
@@ -34,15 +35,18 @@ def console_for(file: TextIO) -> Console:
 
 def print_report(document: dict[str, Any], console: Console, with_windows: bool = False) -> None:
     """The whole screen."""
-    parts = [header(document), breakdown(document)]
+    no_tasks = not document["graph"]["tasks"]
+    parts = [header(document), *([verdict(document)] if no_tasks else []), breakdown(document)]
     parts += [windows(document)] if with_windows else []
     parts += [facts(document)]
     parts += [kinds(document)] if document["kinds"] else []
+    parts += [without_tasks.loops(document)] if without_tasks.loop_rows(document) else []
+    parts += [without_tasks.mpi(document)] if document["mpi"]["functions"] else []
     parts += [devices(document)] if document["devices"] else []
     parts += [links(document)] if any(_is_between(row) for row in document["links"]) else []
     parts += [regions(document)] if document["regions"] else []
     parts += [passes(document)] if document["passes"] else []
-    for part in [*parts, verdict(document)]:
+    for part in [*parts, *([] if no_tasks else [verdict(document)])]:
         _print(part, console)
         console.print()
 
@@ -162,13 +166,23 @@ def facts(document: dict[str, Any]) -> Table:
     if calls:
         number, total, suspended = (sum(row[key] for row in calls) for key in ("count", "total_ns", "suspended_ns"))
         table.add_row("communication", f"{_plural(number, 'MPI call')} of {duration(total)} in sum, "
-                      f"{percent(suspended, total)} of it with the task suspended")  # fmt: skip
+                      f"{percent(suspended, total)} of it with the task suspended" + polls(document))  # fmt: skip
+        if longest := without_tasks.partners(document):
+            table.add_row("waits", longest)
     ratio = document["overlap"]["ratio"]
     if ratio is not None:
         number = sum(row["messages"] for row in document["overlap"]["ranks"])
         table.add_row("overlap", f"while {_plural(number, 'message')} {'was' if number == 1 else 'were'} under way, "
                       f"threads worked {percent(ratio, 1)} of the time")  # fmt: skip
+    if used := machine.memory(document["machine"]):
+        table.add_row("memory", used)
     return table
+
+
+def polls(document: dict[str, Any]) -> str:
+    """Calls that asked and found nothing are not among the others."""
+    found = document["communication"]["polls"]
+    return f"; and {_plural(found['count'], 'poll')} of {duration(found['total_ns'])}" if found["count"] else ""
 
 
 def bounds(path: dict[str, Any], ranks: int) -> list[tuple[str, str]]:

@@ -22,7 +22,7 @@ from handmade import COMPLETE, IMPLICIT, PACKAGE, SWITCH, A, B, C, Stream, save,
 from marline import units
 from marline.report import causes as report_causes
 from marline.report import text as report_text
-from marline.report.causes import RULES, find_causes
+from marline.report.causes import MACHINE_RULES, RULES, find_causes
 from marline.trace.passes.thread_time.causes import CAUSES, WORK
 from marline.trace.read.events import CALL_NUMBER
 
@@ -367,6 +367,9 @@ QUIET = {f"{cause.name}_ns": 0 for cause in CAUSES} | {
     "rank_most": 5,
     "mpi_calls": 8, "suspended_calls": 0, "held_early_ns": 0, "held_call": "MPI_Recv", "on_marline": True,
     "device_operations": 0, "device_least": 0, "device_most": 0,
+    "taken_ns": 0, "steal_ns": 0, "throttled_ns": 0, "memory_stall_ns": 0, "kernel_ns": 0, "minor_faults": 0,
+    "major_faults": 0, "window_ns": 2000 * MS, "construct_wait_ns": 0, "construct_what": "", "construct_advice": "",
+    "lock_wait_ns": 0, "lock_place": "", "barrier_places": "", "serial_place": "", "mpi_most": "",
 }  # fmt: skip
 TRIGGERS = {
     "busy cores": ({"core_wait_ns": 20 * MS}, "for 20.0 % of their time (20.0 ms)"),
@@ -380,7 +383,8 @@ TRIGGERS = {
                 "no task was ready, and tasks waited for devices"),
     "communication": ({"idle_communication_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) no task was ready"),
     "tied tasks": ({"idle_communication_ns": 20 * MS, "tied_wait_ns": 15 * MS}, "went on 15.0 ms later, in sum"),
-    "MPI": ({"idle_communication_ns": 20 * MS, "tasks": 0}, "of a program without tasks for 20.0 % of their time"),
+    "MPI": ({"idle_communication_ns": 20 * MS, "tasks": 0, "mpi_most": ", most of it in MPI_Recv"},
+            "of a program without tasks for 20.0 % of their time (20.0 ms), most of it in MPI_Recv"),
     "held by MPI": ({"overhead_held_ns": 10 * MS, "overhead_mpi_ns": 10 * MS, "on_marline": False},
                     "for 20.0 % of thread time (20.0 ms), most of it in MPI_Recv"),
     "no suspension": ({"overhead_held_ns": 20 * MS, "held_early_ns": 15 * MS}, "no call has suspended its task"),
@@ -392,13 +396,27 @@ TRIGGERS = {
     "few tasks": ({"idle_tail_ns": 20 * MS, "tasks": 7}, "there are 7 tasks for 4 threads: for 20.0 % of thread time"),
     "narrow graph": ({"idle_dependences_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) no task was ready"),
     "code outside of tasks": ({"idle_outside_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) there was no task"),
-    "barriers": ({"idle_barrier_ns": 20 * MS}, "for 20.0 % of their time (20.0 ms)"),
+    "serial code": ({"idle_outside_ns": 20 * MS, "tasks": 0, "serial_place": ", most of it after the region f a.c:4"},
+                    "for 20.0 % of their time (20.0 ms), most of it after the region f a.c:4"),
+    "unequal threads": ({"construct_wait_ns": 20 * MS, "construct_what": "loop f a.c:7: thread 3 works 4.1x as long as "
+                         "thread 0", "construct_advice": "try schedule(dynamic)"},
+                        "loop f a.c:7: thread 3 works 4.1x as long as thread 0; waits at its end cost 20.0 % of"),
+    "locks": ({"lock_wait_ns": 20 * MS, "lock_place": "loop f a.c:7"}, "(20.0 ms), most of it in loop f a.c:7"),
+    "barriers": ({"idle_barrier_ns": 20 * MS, "barrier_places": ", also after loop f a.c:7 (3.0 %)"},
+                 "for 20.0 % of their time (20.0 ms), also after loop f a.c:7 (3.0 %)"),
+}
+MACHINE_TRIGGERS = {
+    "stolen cores": ({"steal_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) the hypervisor gave the cores"),
+    "quota": ({"throttled_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) threads were stopped"),
+    "memory": ({"memory_stall_ns": 20 * MS}, "(20.0 ms) processes of the node waited for memory"),
+    "page faults": ({"kernel_ns": 20 * MS, "minor_faults": 30_000, "major_faults": 3},
+                    "works for the program for 20.0 % of thread time (20.0 ms): it serves 30.0 k page faults, and 3 from"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", TRIGGERS)
+@pytest.mark.parametrize("name", TRIGGERS | MACHINE_TRIGGERS)
 def test_each_rule_comes_first_where_its_cause_is_the_biggest(name: str) -> None:
-    changes, text = TRIGGERS[name]
+    changes, text = (TRIGGERS | MACHINE_TRIGGERS)[name]
     causes = find_causes(QUIET | changes | ({"imbalance_ns": 2 * MS} if name != "imbalance" else {}))
     assert causes[0]["name"] == name and text in causes[0]["text"] and "{" not in causes[0]["advice"]
     assert causes[0]["share"] == causes[0]["lost_ns"] / QUIET["thread_ns"]
@@ -412,6 +430,7 @@ def test_fine_grain_advice_names_the_grain_to_reach() -> None:
 
 def test_every_rule_is_triggered_and_every_lost_nanosecond_has_a_rule() -> None:
     assert [rule.name for rule in RULES] == list(TRIGGERS)
+    assert [rule.name for rule in MACHINE_RULES] == list(MACHINE_TRIGGERS)
     explained = {part for rule in RULES for part in rule.parts}
     lost = {cause.name for cause in CAUSES if cause.part != WORK}
     assert lost - explained == {"idle_unrecorded"}  # said as incomplete

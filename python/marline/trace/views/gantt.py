@@ -21,6 +21,7 @@ from matplotlib.patches import Patch
 from ...units import duration, size
 from ..passes.devices import FROM_DEVICE, KERNEL, SORTS, TO_DEVICE, UPKEEP, WAIT
 from ..passes.picture import Picture
+from ..read.calls import kind_mask
 from ..read.events import CALL_KINDS
 
 _MOST_LANES = 24  # of suspended calls drawn per rank; a line of text counts the rest
@@ -287,5 +288,6 @@ def _span(picture: Picture) -> tuple[float, float]:
 def _title(picture: Picture) -> str:
     base = next(iter(picture.trace.ranks.values()))
     program = Path(base.get("exe", "")).name
-    ranks, tasks, calls = len(picture.trace.ranks), len(picture.tasks.id), len(picture.calls.call)
+    ranks, tasks = len(picture.trace.ranks), len(picture.tasks.id)
+    calls = int(np.count_nonzero(~kind_mask(picture.calls, "local")))  # as in the report
     return f"{program}: {ranks} rank(s), {tasks} tasks, {calls} MPI calls"

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the machine did to the run: time that other processes, the hypervisor or a quota took, page faults, memory. The
+recorder has asked the kernel at the begin and at the end (trace/base/machine.hpp, core_waits.hpp).
+
+All ranks of a node read the same counters of the node, so of these the greatest difference counts once per node."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from marline.trace.analysis import Analysis
+from marline.trace.passes.thread_time import imbalance
+from marline.units import count, size
+
+_OF_NODE = ("steal_ns", "throttled_ns", "memory_stall_ns", "busy_ns")
+_OF_RANK = ("cpu_ns", "system_ns", "minor_faults", "major_faults")
+SLOWER = 0.9  # a frequency below this share of the first one is worth a remark
+
+
+def machine(of: Analysis) -> dict[str, Any]:
+    """Per rank and per node; empty where an older recorder did not ask."""
+    ranks, nodes = [], defaultdict(list)
+    for rank, described in sorted(of.trace.ranks.items()):
+        begin, end = described.get("machine_begin"), described.get("machine_end")
+        if begin is None or end is None:
+            continue
+        taken = {key: max(end[key] - begin[key], 0) for key in (*_OF_RANK, *_OF_NODE)}
+        row = {"rank": rank, "window_ns": end["monotonic_ns"] - begin["monotonic_ns"],
+               "peak_memory_bytes": end["peak_memory_bytes"],
+               "frequency_khz": [begin["frequency_khz"], end["frequency_khz"]]}  # fmt: skip
+        ranks.append(row | {key: taken[key] for key in _OF_RANK})
+        nodes[described["boot_id"]].append((described.get("host", ""), taken))
+    return {"ranks": ranks, "nodes": [_node(rows) for rows in nodes.values()]}
+
+
+def _node(rows: list[tuple[str, dict[str, int]]]) -> dict[str, Any]:
+    most = {key: max(taken[key] for _, taken in rows) for key in _OF_NODE}
+    busy = most.pop("busy_ns")
+    own = sum(taken["cpu_ns"] for _, taken in rows)
+    return {"host": rows[0][0], **most, "others_cpu_ns": max(busy - own, 0)}
+
+
+def figures(of: Analysis, document: Mapping[str, Any], whole: int) -> dict[str, Any]:
+    """For the rules of causes.py, of `whole` ns of thread time. A thread that waits for a quota waits for a core, too."""
+    ranks, nodes = document["ranks"], document["nodes"]
+    steal, throttled, stall = (min(sum(node[key] for node in nodes), whole)
+                               for key in ("steal_ns", "throttled_ns", "memory_stall_ns"))  # fmt: skip
+    core_wait = min(sum(imbalance.core_waits(of).values()), whole)
+    return {
+        "steal_ns": steal, "throttled_ns": throttled, "memory_stall_ns": stall,
+        "core_wait_ns": max(core_wait - throttled, 0),
+        # Time at which a thread was ready to run and did not run, wherever that was.
+        "taken_ns": min(steal + max(throttled, core_wait), whole),
+        "kernel_ns": min(sum(row["system_ns"] for row in ranks), whole),
+        "minor_faults": sum(row["minor_faults"] for row in ranks),
+        "major_faults": sum(row["major_faults"] for row in ranks),
+        "window_ns": max((row["window_ns"] for row in ranks), default=0),
+    }  # fmt: skip
+
+
+def memory(document: Mapping[str, Any]) -> str:
+    """A line on the memory of ranks; empty if it is not known."""
+    ranks = document["ranks"]
+    if not ranks:
+        return ""
+    most = max(ranks, key=lambda row: row["peak_memory_bytes"])
+    faults, from_disk = (sum(row[key] for row in ranks) for key in ("minor_faults", "major_faults"))
+    where = f" in rank {most['rank']}" if len(ranks) > 1 else ""
+    return (f"{size(most['peak_memory_bytes'])} at most{where}; {count(faults + from_disk)} page faults, "
+            f"{count(from_disk)} of them from disk")  # fmt: skip
+
+
+def remarks(document: Mapping[str, Any]) -> list[str]:
+    """Of frequencies: what they cost is not known, as they are read at the begin and at the end only."""
+    slower = [row for row in document["ranks"] if 0 < row["frequency_khz"][1] < SLOWER * row["frequency_khz"][0]]
+    if not slower:
+        return []
+    row = min(slower, key=lambda one: one["frequency_khz"][1] / one["frequency_khz"][0])
+    before, after = (f"{khz / 1e6:.2f} GHz" for khz in row["frequency_khz"])
+    return [f"the cores of rank {row['rank']} ran at {before} at the beginning and at {after} at the end: what runs "
+            "later seems to take longer"]  # fmt: skip

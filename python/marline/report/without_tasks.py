@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the report says of programs without tasks: tables of their loops, regions and MPI functions, and the words for
+the one that costs most. The figures come from the passes `loops` and `mpi_waits`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from marline.units import count, duration, percent, size
+
+MOST_ROWS = 8
+LEAST_SHARE = 0.01  # of thread time, for a row
+FEW = 3  # places and partners that a sentence names
+UNEVEN = 1.2  # from this ratio of times on, threads count as unequal
+SMALL_PIECES = 8  # a dynamic loop with fewer iterations per thread has pieces too long for an even end
+_PATTERNS = (("late_sender_ns", "late sender"), ("late_receiver_ns", "late receiver"), ("late_member_ns", "late member"))
+
+
+# The words -----------------------------------------------------------------------------------------------------------
+
+
+def figures(document: Mapping[str, Any], lost: Mapping[str, int], whole: int, taken: int) -> dict[str, Any]:
+    """For the rules of causes.py. `lost`: the breakdown's causes; `taken`: for so long other programs had a thread's
+    core. A thread that is late for this reason makes all others of its team wait, and is not the construct's fault."""
+    constructs, barriers = document["loops"]["constructs"], lost["idle_barrier_ns"]
+    by_wait = sorted((one for one in constructs if one["waited_ns"]), key=lambda one: -one["waited_ns"])
+    worst = by_wait[0] if by_wait and by_wait[0]["waited_ns"] > taken * (by_wait[0]["threads"] - 1) else None
+    waited = min(worst["waited_ns"], barriers) if worst else 0
+    locked = min(sum(one["locked_ns"] for one in constructs), barriers - waited)
+    return {
+        "construct_wait_ns": waited,
+        "construct_what": f"{worst['name']}: {difference(worst)}" if worst else "",
+        "construct_advice": remedy(worst) if worst else "",
+        "lock_wait_ns": locked,
+        "lock_place": max(constructs, key=lambda one: one["locked_ns"])["name"] if locked else "",
+        "idle_barrier_ns": barriers - waited - locked,
+        "barrier_places": _places(by_wait[1:] if worst else by_wait, whole, ", also" if worst else ", most of it"),
+        "serial_place": _serial(document["loops"]["serial"]),
+        "mpi_most": mpi_most(document["mpi"]),
+    }
+
+
+def difference(one: Mapping[str, Any]) -> str:
+    """How the threads' times in a construct differ."""
+    slowest, fastest = one["slowest"], one["fastest"]
+    long, short = (f"thread {row['thread']}" for row in (slowest, fastest))
+    if one["kind"] == "single":
+        return "one thread runs it, and the others wait"
+    if not fastest["time_ns"] and slowest["time_ns"]:
+        return f"{long} works {duration(slowest['time_ns'])} in it, and {short} not at all"
+    if slowest["time_ns"] >= UNEVEN * fastest["time_ns"]:
+        return f"{long} works {slowest['time_ns'] / fastest['time_ns']:.1f}x as long as {short}"
+    return f"each time another thread works longest, {one['imbalance']:.1f}x as long as the mean"
+
+
+def remedy(one: Mapping[str, Any]) -> str:
+    """What to change at a construct whose threads work unequally long."""
+    per_call = one["iterations"] / max(one["calls"], 1)
+    few = f"it has {count(round(per_call))} iterations for {one['threads']} threads: "
+    if one["kind"] == "single":
+        return "let all threads do it (a loop, or tasks); or give it nowait if the next code does not need its result"
+    if one["kind"] == "sections":
+        return "cut the longest section in parts, or make tasks of the sections"
+    if one["kind"] not in ("loop", "distribute"):
+        return "share the work of its loops out evenly: try schedule(dynamic) or schedule(guided)"
+    if per_call < 2 * one["threads"]:
+        return few + "share out more and shorter ones (collapse, or the loop inside)"
+    if one["schedule"] == "dynamic" and per_call < SMALL_PIECES * one["threads"]:
+        return few + "make its chunks smaller, or its iterations shorter (collapse)"
+    if one["schedule"] in ("dynamic", "guided"):
+        return "make its chunks smaller: try schedule(dynamic), whose chunks are one iteration"
+    return "try schedule(dynamic) or schedule(guided)"
+
+
+def _places(waits: Sequence[Mapping[str, Any]], whole: int, begins: str) -> str:
+    some = [f"{one['name']} ({percent(one['waited_ns'], whole)})" for one in waits[:FEW]]
+    return f"{begins} after {', '.join(some)}" if some else ""
+
+
+def _serial(rows: Sequence[Mapping[str, Any]]) -> str:
+    if not rows:
+        return ""
+    most = rows[0]
+    if most["after"] and most["before"]:
+        return f", most of it between the regions {most['after']} and {most['before']}"
+    return f", most of it {'after' if most['after'] else 'before'} the region {most['after'] or most['before']}"
+
+
+def mpi_most(mpi: Mapping[str, Any]) -> str:
+    """Which function holds threads longest, and what it waits for; begins with a comma, or is empty."""
+    held = sorted((row for row in mpi["functions"] if row["held_ns"]), key=lambda row: -row["held_ns"])
+    if not held:
+        return ""
+    row = held[0]
+    waits = [f"{percent(row[key], row['total_ns'])} of that for a {name}" for key, name in _PATTERNS
+             if row[key] >= 0.1 * row["total_ns"]]  # fmt: skip
+    partner = next((one for one in mpi["partners"] if one["name"] == row["name"]), None)
+    who = f" (rank {partner['rank']} mostly for rank {partner['waits_for']})" if partner and waits else ""
+    return f", most of it in {row['name']}: it waits {', '.join(waits)}{who}" if waits else (
+        f", most of it in {row['name']}")  # fmt: skip
+
+
+# The tables ----------------------------------------------------------------------------------------------------------
+
+
+def loop_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What is worth a row."""
+    whole = _whole(document)
+    return [one for one in document["loops"]["constructs"]
+            if one["time_ns"] + one["waited_ns"] + one["locked_ns"] >= LEAST_SHARE * whole]  # fmt: skip
+
+
+def loops(document: Mapping[str, Any]) -> Table:
+    """Loops, regions and other constructs: the most expensive first."""
+    rows, whole = loop_rows(document), _whole(document)
+    has_locks = any(one["locked_ns"] >= LEAST_SHARE * whole for one in rows)
+    table = _table("loops and regions by time")
+    for title in ("calls", "sum", "share", "max/mean", "waits", *(["locks"] if has_locks else []), "iterations"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for one in rows[:MOST_ROWS]:
+        name = one["name"] + (f", {one['schedule']}" if one["schedule"] else "")
+        locks = [percent(one["locked_ns"], whole)] if has_locks else []
+        table.add_row(name, count(one["calls"]), duration(one["time_ns"]), percent(one["time_ns"], whole),
+                      f"{one['imbalance']:.2f}", percent(one["waited_ns"], whole), *locks,
+                      count(one["iterations"]) if one["iterations"] else "")  # fmt: skip
+    if len(rows) > MOST_ROWS:
+        table.add_row(f"... {len(rows) - MOST_ROWS} more (--json)")
+    return table
+
+
+def mpi(document: Mapping[str, Any]) -> Table:
+    """MPI functions by time: the share is of thread time, without calls whose task was suspended."""
+    whole, rows = _whole(document), document["mpi"]["functions"]
+    table = _table("MPI by time")
+    for title in ("calls", "sum", "share", "bytes"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("waits of the sum", no_wrap=True, overflow="ellipsis")
+    for row in rows[:MOST_ROWS]:
+        waits = [f"{name} {percent(row[key], row['total_ns'])}" for key, name in _PATTERNS
+                 if row[key] >= LEAST_SHARE * row["total_ns"]]  # fmt: skip
+        table.add_row(row["name"], count(row["calls"]), duration(row["total_ns"]), percent(row["held_ns"], whole),
+                      size(row["bytes"]) if row["bytes"] else "", ", ".join(waits))  # fmt: skip
+    if len(rows) > MOST_ROWS:
+        table.add_row(f"... {len(rows) - MOST_ROWS} more (--json)")
+    return table
+
+
+def partners(document: Mapping[str, Any]) -> str:
+    """Who waited longest for whom; empty if nobody did."""
+    some = document["mpi"]["partners"][:FEW]
+    return "; ".join(f"rank {row['rank']} for rank {row['waits_for']}: {duration(row['total_ns'])} in {row['name']}"
+                     for row in some)  # fmt: skip
+
+
+def _table(title: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(title, overflow="ellipsis", no_wrap=True)
+    return table
+
+
+def _whole(document: Mapping[str, Any]) -> int:
+    total = document["total"]
+    return int(total["work_ns"] + total["idle_ns"] + total["overhead_ns"])
