@@ -55,6 +55,30 @@ static void loop(int longest) {
   for (int i = 0; i < 2; ++i) work(i == 0 ? longest : 20);
 }
 
+static void loops(int longest) {
+#pragma omp parallel for schedule(static, 1)
+  for (int i = 0; i < 2; ++i) work(i == 0 ? longest : 20);
+#pragma omp parallel for schedule(static, 1)
+  for (int i = 0; i < 2; ++i) work(i == 1 ? longest : 20);
+#pragma omp parallel for schedule(static, 1)
+  for (int i = 0; i < 2; ++i) work(i == 0 ? longest : 20);
+#pragma omp parallel for schedule(static, 1)
+  for (int i = 0; i < 2; ++i) work(i == 1 ? longest : 20);
+}
+
+static void loop_with_lock(void) {
+#pragma omp parallel for
+  for (int i = 0; i < 16; ++i)
+#pragma omp critical
+    work(5);
+}
+
+static void serial(void) {
+  loop(20);
+  work(60);
+  loop(20);
+}
+
 static void phases(int pause) {
   for (int i = 0; i < 3; ++i) {
 #pragma omp parallel
@@ -225,6 +249,9 @@ int main(int count, char** words) {
   if (is(word, "no_pause")) phases(0);
   if (is(word, "uneven_loop")) loop(60);
   if (is(word, "even_loop")) loop(20);
+  if (is(word, "uneven_loops")) loops(60);
+  if (is(word, "loop_with_lock")) loop_with_lock();
+  if (is(word, "serial")) serial();
 #pragma omp parallel
 #pragma omp single
   by_tasks(word);

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from conftest import CROWDED, PROGRAMS, SECONDS, clean_environment  # noqa: E402
 from handmade import ROOT  # noqa: E402  (finds marline)
 from marline.report import metrics  # noqa: E402
-from marline.report.causes import RULES  # noqa: E402
+from marline.report.causes import MACHINE_RULES, RULES  # noqa: E402
 from marline.trace.analysis import Analysis  # noqa: E402
 from marline.trace.views.export import load  # noqa: E402
 
@@ -95,7 +95,11 @@ CASES = {
     "few tasks": Case(Run("few"), EVEN, "three tasks for two threads; 40"),
     "narrow graph": Case(Run("chain"), EVEN, "each task depends on the one before; none does"),
     "code outside of tasks": Case(Run("phases"), Run("no_pause"), "30 ms of other code between parallel regions; none"),
-    "barriers": Case(Run("uneven_loop"), Run("even_loop"), "one iteration takes three times as long; all equal"),
+    "serial code": Case(Run("serial"), Run("even_loop"), "60 ms of other code between parallel loops; none"),
+    "unequal threads": Case(Run("uneven_loop"), Run("even_loop"),
+                            "one iteration takes three times as long; all equal"),
+    "locks": Case(Run("loop_with_lock"), Run("even_loop"), "all of the loop's work is in a critical region; none is"),
+    "barriers": Case(Run("uneven_loops"), Run("even_loop"), "four loops, each uneven; one, and even"),
 }  # fmt: skip
 
 
@@ -159,8 +163,9 @@ def busy(count: int) -> Iterator[None]:
 
 def causes(document: dict[str, Any], run: Run) -> list[dict[str, Any]]:
     """What the run has brought about: other programs on the machine are none of it, unless it starts them."""
+    of_machine = {"busy cores", *(rule.name for rule in MACHINE_RULES)}
     return [cause for cause in document["causes"]
-            if cause["share"] >= SLIGHT and (cause["name"] != "busy cores" or run.beside)]  # fmt: skip
+            if cause["share"] >= SLIGHT and (cause["name"] not in of_machine or run.beside)]  # fmt: skip
 
 
 def names(document: dict[str, Any], run: Run) -> list[str]:

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs without tasks are told where their time goes: the loop or region with its line, how unequal its threads are,
+what the waiting costs and what to change; and of MPI alone, which function waits for which rank. Real programs, whose
+work is sleep; no time is judged but by bounds that a busy machine keeps, too."""
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import CROWDED, PROGRAMS, Result
+
+MS = 1_000_000
+COMPILERS = [("clang-19", "loops.c"), ("gcc-12", "loops.c"), ("gfortran-12", "loops.f90")]
+
+
+def line_of(source: str, word: str) -> int:
+    lines = (PROGRAMS / source).read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if re.search(rf"(//|!) {word}$", line))
+
+
+def traced(marline: Callable[..., Result], folder: Path, *words: str | Path) -> tuple[dict[str, Any], str]:
+    """The document, and the text of the full report."""
+    result = marline("trace", "-o", folder, *words, **CROWDED)
+    assert result.returncode == 0, result.stderr
+    as_json, as_text = marline("report", folder, "--json"), marline("report", folder)
+    assert (as_json.returncode, as_text.returncode) == (0, 0), as_json.stderr + as_text.stderr
+    return json.loads(as_json.stdout), as_text.stdout
+
+
+@pytest.mark.parametrize(("compiler", "source"), COMPILERS)
+def test_unequal_loop_is_named_with_its_line(compiler: str, source: str, marline: Callable[..., Result],
+                                             compiled: Callable[..., Path], tmp_path: Path) -> None:  # fmt: skip
+    """GCC's code of a static loop calls nothing: then the region has the line."""
+    program = compiled(compiler, source, "-fopenmp", "-g")
+    document, text = traced(marline, tmp_path / "trace", "-t", "2", "--", program)
+    line = line_of(source, "UNEQUAL")
+    (unequal,) = [one for one in document["loops"]["constructs"] if one["line"] == line]
+    assert unequal["kind"] == ("loop" if compiler.startswith("clang") else "region")
+    assert (unequal["calls"], unequal["threads"]) == (3, 2) and Path(unequal["file"]).name == source
+    if compiler.startswith("clang"):
+        assert (unequal["schedule"], unequal["iterations"]) == ("static", 3 * 4)
+    # Of 50 ms each time, the second thread has 40.
+    assert 1.4 <= unequal["imbalance"] <= 1.7 and unequal["slowest"]["thread"] == 1
+    assert 3 * 50 * MS <= unequal["time_ns"] and 3 * 20 * MS <= unequal["waited_ns"]
+    assert document["causes"][0]["name"] == "unequal threads", document["causes"]
+    sentence = rf"{unequal['kind']} \w+ {source}:{line}: thread 1 works [34]\.\dx as long as thread 0; waits at its end"
+    assert re.search(sentence, document["verdict"])
+    assert "schedule(dynamic) or schedule(guided)" in document["causes"][0]["advice"]
+    # The text says so first, and has a row for it.
+    lines = text.splitlines()
+    assert lines[3].startswith(f"biggest loss  {unequal['kind']} ") and f"{source}:{line}: thread 1 works" in lines[3]
+    assert re.search(rf"^{unequal['kind']} .*{source}:{line}", text, re.MULTILINE) and max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("compiler", ["clang-19", "gcc-12"])
+def test_each_construct_has_its_row(compiler: str, marline: Callable[..., Result], compiled: Callable[..., Path],
+                                    tmp_path: Path) -> None:  # fmt: skip
+    program = compiled(compiler, "loops.c", "-fopenmp", "-g")
+    document, _ = traced(marline, tmp_path / "trace", "-t", "2", "--", program)
+    constructs, lines = document["loops"]["constructs"], {word: line_of("loops.c", word)
+                                                          for word in ("DYNAMIC", "SINGLE", "CRITICAL", "SEVERAL")}  # fmt: skip
+
+    def at(word: str) -> dict[str, Any]:
+        (one,) = [one for one in constructs if one["line"] == lines[word] and one["time_ns"] + one["locked_ns"] > MS]
+        return one
+
+    assert (at("DYNAMIC")["kind"], at("DYNAMIC")["schedule"], at("DYNAMIC")["iterations"]) == ("loop", "dynamic", 8)
+    assert at("DYNAMIC")["time_ns"] >= 40 * MS
+    single = at("SINGLE")
+    assert (single["kind"], single["calls"]) == ("single", 1) and single["time_ns"] >= 10 * MS
+    assert single["waited_ns"] >= 5 * MS
+    # Clang's loop has its own line. Of GCC's static loop nothing is known but the barrier, or the region, at its end.
+    locked = max(constructs, key=lambda one: one["locked_ns"])
+    assert locked["locked_ns"] >= 10 * MS and locked["line"] in (lines["CRITICAL"], lines["SEVERAL"])
+    assert compiler == "gcc-12" or locked["line"] == lines["CRITICAL"]
+    regions = {row["line"]: row for row in document["loops"]["regions"]}
+    assert regions[lines["SEVERAL"]]["calls"] == 1 and regions[line_of("loops.c", "UNEQUAL")]["calls"] == 3
+    # 25 ms between the two functions, in which one thread runs alone.
+    (gap,) = [row for row in document["loops"]["serial"] if "relax" in row["after"] and "several" in row["before"]]
+    assert gap["times"] == 1 and gap["total_ns"] >= 25 * MS
+
+
+def test_mpi_alone(marline: Callable[..., Result], compiled: Callable[..., Path], tmp_path: Path) -> None:
+    if shutil.which("mpicc.openmpi") is None:
+        pytest.skip("no openmpi")
+    found = subprocess.run(["mpicc.openmpi", "--showme:incdirs"], capture_output=True, text=True, check=True)
+    program = compiled("gcc-12", "late_ranks.c", f"-I{found.stdout.split()[0]}", "-lmpi")
+    document, text = traced(marline, tmp_path / "trace", "-n", "2", "--runtime", "native", "--", program)
+    rows = {row["name"]: row for row in document["mpi"]["functions"]}
+    receive, reduction = rows["MPI_Recv"], rows["MPI_Allreduce"]
+    assert (receive["calls"], reduction["calls"], rows["MPI_Barrier"]["calls"]) == (4, 8, 2)
+    assert receive["bytes"] == 16 and receive["late_sender_ns"] >= 4 * 15 * MS
+    assert reduction["late_member_ns"] >= 4 * 5 * MS
+    partners = {(row["name"], row["rank"], row["waits_for"]): row for row in document["mpi"]["partners"]}
+    assert partners["MPI_Recv", 0, 1]["pattern"] == "late sender" and partners["MPI_Recv", 0, 1]["calls"] == 4
+    assert partners["MPI_Allreduce", 1, 0]["total_ns"] >= 4 * 5 * MS
+    assert re.search(r"^MPI_Recv +4 .* 16 B  late sender [5-9]\d\.\d %$", text, re.MULTILINE)
+    # One count of calls: those that MPI_Init and MPI_Comm_rank are not among.
+    calls = sum(row["calls"] for row in rows.values())
+    assert f"{calls} MPI calls" in text and calls == document["communication"]["total"]["calls"]
+    assert text.splitlines()[3].startswith("biggest loss  ") and document["verdict"]
