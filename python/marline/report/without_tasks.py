@@ -115,9 +115,8 @@ def loops(document: Mapping[str, Any]) -> Table:
     """Loops, regions and other constructs: the most expensive first."""
     rows, whole = loop_rows(document), _whole(document)
     has_locks = any(one["locked_ns"] >= LEAST_SHARE * whole for one in rows)
-    table = _table("loops and regions by time")
-    for title in ("calls", "sum", "share", "max/mean", "waits", *(["locks"] if has_locks else []), "iterations"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _table("loops and regions by time", [("calls", 5), ("sum", 7), ("share", 6), ("max/mean", 8), ("waits", 6),
+                                                 *([("locks", 6)] if has_locks else []), ("iterations", 10)])  # fmt: skip
     for one in rows[:MOST_ROWS]:
         name = one["name"] + (f", {one['schedule']}" if one["schedule"] else "")
         locks = [percent(one["locked_ns"], whole)] if has_locks else []
@@ -132,9 +131,7 @@ def loops(document: Mapping[str, Any]) -> Table:
 def mpi(document: Mapping[str, Any]) -> Table:
     """MPI functions by time: the share is of thread time, without calls whose task was suspended."""
     whole, rows = _whole(document), document["mpi"]["functions"]
-    table = _table("MPI by time")
-    for title in ("calls", "sum", "share", "bytes"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _table("MPI by time", [("calls", 5), ("sum", 7), ("share", 6), ("bytes", 8)])
     table.add_column("waits of the sum", no_wrap=True, overflow="ellipsis")
     for row in rows[:MOST_ROWS]:
         waits = [f"{name} {percent(row[key], row['total_ns'])}" for key, name in _PATTERNS
@@ -153,9 +150,12 @@ def partners(document: Mapping[str, Any]) -> str:
                      for row in some)  # fmt: skip
 
 
-def _table(title: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+def _table(title: str, columns: Sequence[tuple[str, int]]) -> Table:
+    """With columns of numbers, by title and width; where the line is too short, the names are cut."""
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(title, overflow="ellipsis", no_wrap=True)
+    for name, width in columns:
+        table.add_column(name, justify="right", no_wrap=True, min_width=width)
     return table
 
 

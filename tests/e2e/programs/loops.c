@@ -4,6 +4,8 @@
 // machine change little. The test finds the lines by the words in capital letters.
 #include <time.h>
 
+static volatile int done;  // after a region, so that the call of it is no jump
+
 static void work(int milliseconds) {
   struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
   while (nanosleep(&time, &time) != 0) {
@@ -11,12 +13,13 @@ static void work(int milliseconds) {
 }
 
 // The first thread gets 10 ms, the second one 40 ms.
-static void relax(void) {
+__attribute__((noinline)) static void relax(void) {
 #pragma omp parallel for schedule(static)  // UNEQUAL
   for (int i = 0; i < 4; ++i) work(i < 2 ? 5 : 20);
+  done = 1;
 }
 
-static void several(void) {
+__attribute__((noinline)) static void several(void) {
 #pragma omp parallel  // SEVERAL
   {
 #pragma omp for schedule(dynamic)  // DYNAMIC
@@ -29,6 +32,7 @@ static void several(void) {
       work(15);
     }
   }
+  done = 2;
 }
 
 int main(void) {

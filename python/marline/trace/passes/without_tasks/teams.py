@@ -141,14 +141,14 @@ def find_phases(trace: Trace, members: Members, work: Runs, waits: Runs) -> Phas
                                                                                     len(member)]))  # fmt: skip
     before = np.r_[0, left[:-1]] if len(left) else left
     start = np.where(first, members.begin[member], before)
-    # What follows the last barrier of a member, or is all of it.
+    # What follows the last barrier of a member, or is all of it; but the region's end is its last barrier.
     count = np.bincount(member, minlength=len(members.task))
-    after = members.begin.copy()
-    after[member] = left  # the last one stays
-    rest = np.arange(len(members.task))
+    after, last_kind = members.begin.copy(), np.zeros(len(members.task), dtype=np.int64)
+    after[member], last_kind[member] = left, kind  # of several the last one stays
+    rest = np.flatnonzero(last_kind != BARRIER_AT_END)
     columns = zip((member, number, start, begin, left, code, kind),
-                  (rest, count, after, members.end, members.end, np.zeros(len(rest), dtype=np.uint64),
-                   np.zeros(len(rest), dtype=np.int64)))  # fmt: skip
+                  (rest, count[rest], after[rest], members.end[rest], members.end[rest],
+                   np.zeros(len(rest), dtype=np.uint64), np.zeros(len(rest), dtype=np.int64)))  # fmt: skip
     joined = [np.concatenate(pair) for pair in columns]
     order = np.lexsort((joined[1], joined[0]))
     member, number, start, end, left, code, kind = (column[order] for column in joined)
