@@ -41,7 +41,7 @@ def _node(rows: list[tuple[str, dict[str, int]]]) -> dict[str, Any]:
 
 
 def figures(of: Analysis, document: Mapping[str, Any], whole: int) -> dict[str, Any]:
-    """For the rules of causes.py, of `whole` ns of thread time. A thread that waits for a quota waits for a core, too."""
+    """For the rules of causes.py, of `whole` ns of thread time. Who waits for a quota waits for a core, too."""
     ranks, nodes = document["ranks"], document["nodes"]
     steal, throttled, stall = (min(sum(node[key] for node in nodes), whole)
                                for key in ("steal_ns", "throttled_ns", "memory_stall_ns"))  # fmt: skip

@@ -167,7 +167,8 @@ def facts(document: dict[str, Any]) -> Table:
         number, total, suspended = (sum(row[key] for row in calls) for key in ("count", "total_ns", "suspended_ns"))
         table.add_row("communication", f"{_plural(number, 'MPI call')} of {duration(total)} in sum, "
                       f"{percent(suspended, total)} of it with the task suspended" + polls(document))  # fmt: skip
-        if (longest := without_tasks.partners(document)) and not graph["tasks"]:  # a suspended task's wait costs nothing
+        # Where there are tasks, a wait that suspends its task costs nothing.
+        if (longest := without_tasks.partners(document)) and not graph["tasks"]:
             table.add_row("waits", longest)
     ratio = document["overlap"]["ratio"]
     if ratio is not None:

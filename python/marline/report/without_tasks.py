@@ -14,7 +14,8 @@ LEAST_SHARE = 0.01  # of thread time, for a row
 FEW = 3  # places and partners that a sentence names
 UNEVEN = 1.2  # from this ratio of times on, threads count as unequal
 SMALL_PIECES = 8  # a dynamic loop with fewer iterations per thread has pieces too long for an even end
-_PATTERNS = (("late_sender_ns", "late sender"), ("late_receiver_ns", "late receiver"), ("late_member_ns", "late member"))
+_PATTERNS = (("late_sender_ns", "late sender"), ("late_receiver_ns", "late receiver"),
+             ("late_member_ns", "late member"))  # fmt: skip
 
 
 # The words -----------------------------------------------------------------------------------------------------------
@@ -74,7 +75,8 @@ def remedy(one: Mapping[str, Any]) -> str:
 
 
 def _places(waits: Sequence[Mapping[str, Any]], whole: int, begins: str) -> str:
-    some = [f"{one['name']} ({percent(one['waited_ns'], whole)})" for one in waits[:FEW]]
+    some = [f"{one['name']} ({percent(one['waited_ns'], whole)})" for one in waits[:FEW]
+            if one["waited_ns"] >= LEAST_SHARE * whole]  # fmt: skip
     return f"{begins} after {', '.join(some)}" if some else ""
 
 
@@ -95,10 +97,11 @@ def mpi_most(mpi: Mapping[str, Any]) -> str:
     row = held[0]
     waits = [f"{percent(row[key], row['total_ns'])} of that for a {name}" for key, name in _PATTERNS
              if row[key] >= 0.1 * row["total_ns"]]  # fmt: skip
-    partner = next((one for one in mpi["partners"] if one["name"] == row["name"]), None)
-    who = f" (rank {partner['rank']} mostly for rank {partner['waits_for']})" if partner and waits else ""
-    return f", most of it in {row['name']}: it waits {', '.join(waits)}{who}" if waits else (
-        f", most of it in {row['name']}")  # fmt: skip
+    most = f", most of it in {row['name']}"
+    if not waits:
+        return most
+    partner = next(one for one in mpi["partners"] if one["name"] == row["name"])
+    return f"{most}: it waits {', '.join(waits)} (rank {partner['rank']} mostly for rank {partner['waits_for']})"
 
 
 # The tables ----------------------------------------------------------------------------------------------------------
@@ -115,8 +118,9 @@ def loops(document: Mapping[str, Any]) -> Table:
     """Loops, regions and other constructs: the most expensive first."""
     rows, whole = loop_rows(document), _whole(document)
     has_locks = any(one["locked_ns"] >= LEAST_SHARE * whole for one in rows)
-    table = _table("loops and regions by time", [("calls", 5), ("sum", 7), ("share", 6), ("max/mean", 8), ("waits", 6),
-                                                 *([("locks", 6)] if has_locks else []), ("iterations", 10)])  # fmt: skip
+    columns = [("calls", 5), ("sum", 7), ("share", 6), ("max/mean", 8), ("waits", 6)]
+    columns += [("locks", 6)] if has_locks else []
+    table = _table("loops and regions by time", [*columns, ("iterations", 10)])
     for one in rows[:MOST_ROWS]:
         name = one["name"] + (f", {one['schedule']}" if one["schedule"] else "")
         locks = [percent(one["locked_ns"], whole)] if has_locks else []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tests/e2e/report/test_loops.py: MPI alone. In each step rank 1 sends 30 ms after rank 0 has asked for the message, and
-// rank 0 comes to the reduction 10 ms after rank 1.
+// tests/e2e/report/test_loops.py: MPI alone. In each step rank 1 sends 30 ms after rank 0 has asked for the message,
+// and rank 0 comes to the reduction 10 ms after rank 1.
 #include <mpi.h>
 #include <time.h>
 

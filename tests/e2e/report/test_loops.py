@@ -68,7 +68,8 @@ def test_each_construct_has_its_row(compiler: str, marline: Callable[..., Result
     document, _ = traced(marline, tmp_path / "trace", "-t", "2", "--", program)
     constructs = [one for one in document["loops"]["constructs"] if one["time_ns"] + one["locked_ns"] > MS]
     (dynamic,) = [one for one in constructs if one["schedule"] == "dynamic"]
-    assert (dynamic["kind"], dynamic["iterations"]) == ("loop", 8) and is_at(compiler, "loops.c", dynamic["line"], "DYNAMIC")
+    assert is_at(compiler, "loops.c", dynamic["line"], "DYNAMIC")
+    assert (dynamic["kind"], dynamic["iterations"]) == ("loop", 8)
     assert dynamic["time_ns"] >= 40 * MS
     (single,) = [one for one in constructs if one["kind"] == "single"]
     assert single["calls"] == 1 and is_at(compiler, "loops.c", single["line"], "SINGLE")

@@ -410,7 +410,7 @@ MACHINE_TRIGGERS = {
     "quota": ({"throttled_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) threads were stopped"),
     "memory": ({"memory_stall_ns": 20 * MS}, "(20.0 ms) processes of the node waited for memory"),
     "page faults": ({"kernel_ns": 20 * MS, "minor_faults": 30_000, "major_faults": 3},
-                    "works for the program for 20.0 % of thread time (20.0 ms): it serves 30.0 k page faults, and 3 from"),
+                    "for the program for 20.0 % of thread time (20.0 ms): it serves 30.0 k page faults, and 3 from"),
 }  # fmt: skip
 
 

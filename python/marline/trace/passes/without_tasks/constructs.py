@@ -115,8 +115,8 @@ def find_constructs(entries: Entries, members: Members, teams: Teams, waits: tup
                     places: symbols.Symbols) -> list[Construct]:  # fmt: skip
     """`waits`: numbers of phases, and how long a member waited at their barrier. The most expensive unit first."""
     by_member = group_by(entries.phase, entries.kind, entries.code, entries.member)
-    parts = Entries(*(by_member.key(getattr(entries, name)) for name in ("phase", "kind", "code", "member")),
-                    *(by_member.sum(getattr(entries, name)) for name in ("work", "locked", "iterations", "times")))  # fmt: skip
+    parts = Entries(*map(by_member.key, (entries.phase, entries.kind, entries.code, entries.member)),
+                    *map(by_member.sum, (entries.work, entries.locked, entries.iterations, entries.times)))  # fmt: skip
     calls = group_by(parts.phase, parts.kind, parts.code)
     table = _Calls(calls, parts, members, teams, waits)
     place_of = _places_of_units(table, places)

@@ -171,8 +171,8 @@ def _barriers(trace: Trace, members: Members) -> tuple[np.ndarray, ...]:
     end = np.where(partner >= 0, trace.time[events[order]][partner] if len(events) else 0, members.end[member])
     begin = np.minimum(trace.time[row], members.end[member])
     by_member = np.lexsort((begin, member))
-    columns = (member, begin, np.minimum(np.maximum(end, begin), members.end[member]),
-               trace.field("sync_begin", "code", row), trace.field("sync_begin", "kind", row).astype(np.int64))  # fmt: skip
+    code, kind = (trace.field("sync_begin", name, row) for name in ("code", "kind"))
+    columns = (member, begin, np.minimum(np.maximum(end, begin), members.end[member]), code, kind.astype(np.int64))
     return tuple(column[by_member] for column in columns)
 
 
