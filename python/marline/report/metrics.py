@@ -174,7 +174,7 @@ def remarks(of: Analysis, document: dict[str, Any]) -> list[str]:
     if threads > cores > 0:
         lines.append(f"recorded with {threads} threads on {cores} CPU{'s'[: cores > 1]}: they took turns, so every "
                      "time above includes waiting for one")  # fmt: skip
-    if not document["graph"]["tasks"] and not document["worksharing"]:
+    if not (document["graph"]["tasks"] or document["worksharing"] or document["loops"]["regions"]):
         lines.append("no task was recorded: the program created none, or its OpenMP runtime has no OMPT (libgomp)")
     notes = list(dict.fromkeys([*of["kinds"].notes, *document["loops"]["notes"]]))
     return lines + report_machine.remarks(document["machine"]) + notes

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from marline.units import count, duration, percent, size
 
+WIDTH = 80  # of a line, for which names are cut
 MOST_ROWS = 8
 LEAST_SHARE = 0.01  # of thread time, for a row
 FEW = 3  # places and partners that a sentence names
@@ -120,9 +121,11 @@ def loops(document: Mapping[str, Any]) -> Table:
     has_locks = any(one["locked_ns"] >= LEAST_SHARE * whole for one in rows)
     columns = [("calls", 5), ("sum", 7), ("share", 6), ("max/mean", 8), ("waits", 6)]
     columns += [("locks", 6)] if has_locks else []
-    table = _table("loops and regions by time", [*columns, ("iterations", 10)])
+    columns += [("iter.", 6)]
+    table = _table("loops and regions by time", columns)
+    room = WIDTH - sum(width + 1 for _, width in columns)
     for one in rows[:MOST_ROWS]:
-        name = one["name"] + (f", {one['schedule']}" if one["schedule"] else "")
+        name = fitting(one["name"] + (f", {one['schedule']}" if one["schedule"] else ""), room)
         locks = [percent(one["locked_ns"], whole)] if has_locks else []
         table.add_row(name, count(one["calls"]), duration(one["time_ns"]), percent(one["time_ns"], whole),
                       f"{one['imbalance']:.2f}", percent(one["waited_ns"], whole), *locks,
@@ -130,6 +133,15 @@ def loops(document: Mapping[str, Any]) -> Table:
     if len(rows) > MOST_ROWS:
         table.add_row(f"... {len(rows) - MOST_ROWS} more (--json)")
     return table
+
+
+def fitting(name: str, room: int) -> str:
+    """Cut in the function's name: the line matters more."""
+    if len(name) <= room:
+        return name
+    kind, _, rest = name.partition(" ")
+    place = rest[rest.rfind(" ", 0, rest.rfind(":")) :] if ":" in rest else rest[-room // 2 :]
+    return f"{kind} {rest[: max(room - len(kind) - len(place) - 2, 0)]}…{place}"
 
 
 def mpi(document: Mapping[str, Any]) -> Table:

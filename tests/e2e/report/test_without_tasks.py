@@ -4,12 +4,16 @@ imbalance and waits; serial code; MPI calls that wait for another rank. One cycl
 at 1000."""
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from handmade import IMPLICIT, A, Stream, save  # first: it finds marline
+from marline.report import without_tasks
 from marline.trace.analysis import Analysis
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
@@ -180,6 +184,40 @@ def test_regions_with_tasks_have_no_units(tmp_path: Path) -> None:
     assert found["constructs"] == [] and found["waited_ns"] == 0 and found["regions"][0]["with_tasks"]
 
 
+# A phase: whether it is a loop, which of two places it is at, and how long each of the two threads works.
+PHASE = st.tuples(st.booleans(), st.sampled_from((LOOP, NEXT_LOOP)), st.integers(0, 50), st.integers(0, 50))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(phases=st.lists(PHASE, min_size=1, max_size=12))
+def test_random_phases(phases: list[tuple[bool, int, int, int]]) -> None:
+    """Each unit has the time of its phases, and is charged with all that is waited at their ends."""
+    team, now = Team(1), 1
+    time: dict[tuple[str, int], int] = {}
+    waited: dict[tuple[str, int], int] = {}
+    longest: dict[tuple[str, int], int] = {}
+    for is_loop, code, *lengths in phases:
+        key = ("loop" if is_loop else "code before the barrier", code)
+        for thread, length in enumerate(lengths):
+            if is_loop:
+                team.work(thread, now, now + length, code=code)
+            team.wait(thread, now + length, now + max(lengths), EXPLICIT_BARRIER, code)
+        for sums, value in ((time, sum(lengths)), (waited, 2 * max(lengths) - sum(lengths)), (longest, max(lengths))):
+            sums[key] = sums.get(key, 0) + value
+        now += max(lengths) + 1
+    with tempfile.TemporaryDirectory() as folder:
+        found = loops_of(Path(folder), *team.end(now).finish(now + 5))
+    units = {(one["kind"], int(one["name"].rpartition(" ")[2], 16)): one for one in found["constructs"]}
+    for key, value in time.items():
+        if value:
+            assert (units[key]["time_ns"] - value) in range(2 * len(phases) + 1)  # the step to the next phase
+            assert units[key]["waited_ns"] == waited[key]
+    assert sum(one["waited_ns"] for one in found["constructs"]) <= found["waited_ns"] == sum(waited.values())
+    assert all(one["imbalance"] >= 1 for one in found["constructs"])
+    work = sum(one["time_ns"] for one in found["constructs"])
+    assert work == sum(row["time_ns"] for row in found["regions"])
+
+
 # MPI --------------------------------------------------------------------------------------------------------------
 
 WORLD = 1
@@ -258,3 +296,12 @@ def test_of_a_wait_for_several_messages_the_last_one_counts(tmp_path: Path) -> N
     found = waits_of(tmp_path, first, *others)
     assert [(row["name"], row["rank"], row["waits_for"], row["total_ns"]) for row in found["partners"]] == [
         ("MPI_Waitall", 0, 2, 80)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "shown"), [
+    ("loop f a.c:7, static", "loop f a.c:7, static"),
+    ("loop relax_the_inner_cells relax.c:42, dynamic", "loop rela… relax.c:42, dynamic"),
+    ("region Grid<double>::each(int, int) grid.cpp:7", "region Grid<double… grid.cpp:7"),
+])
+def test_names_keep_their_line(name: str, shown: str) -> None:
+    assert without_tasks.fitting(name, 30) == shown and len(shown) <= 30

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import symbols
+from ... import outlined, symbols
 from ...registry import Analysis, analysis_pass
 from .constructs import Construct, Entries, find_constructs, find_entries, team_phases
 from .regions import serial_code, whole_regions
@@ -54,7 +54,9 @@ def loops(of: Analysis) -> Loops:
     runs = find_runs(of["segments"], members, int(edges[0]), int(edges[-1]))
     phases = find_phases(of.trace, members, *runs)
     entries = find_entries(of, members, teams, phases, runs)
-    places = symbols.locate(of.trace.ranks, _codes(of, entries, members, teams))
+    regions = _codes_of_regions(of, teams)
+    places = symbols.locate(of.trace.ranks, _codes(entries, members, regions))
+    outlined.refine(of.trace.ranks, regions, places)
     counts = ~teams.creates[members.team[phases.member]]
     waited = phases.waited * counts
     return Loops(find_constructs(entries, members, teams, (team_phases(phases, members), waited), places),
@@ -62,9 +64,14 @@ def loops(of: Analysis) -> Loops:
                  int((phases.locked * counts).sum()), places.notes)  # fmt: skip
 
 
-def _codes(of: Analysis, entries: Entries, members: Members, teams: Teams) -> dict[int, np.ndarray]:
-    """The code addresses of each rank; a region may be known by its fork only."""
+def _codes_of_regions(of: Analysis, teams: Teams) -> dict[int, np.ndarray]:
+    """By rank; a region may be known by its fork only."""
     forks = of.trace.select("parallel_begin")
-    rank = np.r_[members.rank[entries.member], teams.rank, of.trace.rank[forks].astype(np.int64)]
-    code = np.r_[entries.code, teams.code, of.trace.field("parallel_begin", "code", forks)]
-    return {one: code[rank == one] for one in np.unique(rank).tolist()}
+    rank = np.r_[teams.rank, of.trace.rank[forks].astype(np.int64)]
+    code = np.r_[teams.code, of.trace.field("parallel_begin", "code", forks)]
+    return {one: np.unique(code[rank == one]) for one in np.unique(rank).tolist()}
+
+
+def _codes(entries: Entries, members: Members, regions: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+    rank = members.rank[entries.member]
+    return {one: np.union1d(some, entries.code[rank == one]) for one, some in regions.items()}
