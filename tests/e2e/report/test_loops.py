@@ -4,7 +4,7 @@ what the waiting costs and what to change; and of MPI alone, which function wait
 work is sleep; no time is judged but by bounds that a busy machine keeps, too."""
 from __future__ import annotations
 
-import json
+import io
 import re
 import shutil
 import subprocess
@@ -14,6 +14,12 @@ from typing import Any
 
 import pytest
 from conftest import CROWDED, PROGRAMS, Result
+from handmade import ROOT  # noqa: F401  it finds marline
+
+from marline.report import metrics
+from marline.report import text as report_text
+from marline.trace.analysis import Analysis
+from marline.trace.views.export import load
 
 MS = 1_000_000
 ATTEMPTS = 4  # other programs on the machine may be the biggest loss of a run
@@ -29,11 +35,12 @@ def is_at(compiler: str, source: str, line: int, word: str) -> bool:
 
 def traced(marline: Callable[..., Result], folder: Path, *words: str | Path) -> tuple[dict[str, Any], str]:
     """The document, and the text of the full report."""
-    result = marline("trace", "-o", folder, *words, **CROWDED)
+    result = marline(*words[:1], *(["--trace"] if words[0] == "run" else ["-o"]), folder, *words[1:], **CROWDED)
     assert result.returncode == 0, result.stderr
-    as_json, as_text = marline("report", folder, "--json"), marline("report", folder)
-    assert (as_json.returncode, as_text.returncode) == (0, 0), as_json.stderr + as_text.stderr
-    return json.loads(as_json.stdout), as_text.stdout
+    document = metrics.make_document(Analysis(load(folder)))
+    text = io.StringIO()
+    report_text.print_report(document, report_text.console_for(text))
+    return document, text.getvalue()
 
 
 def traced_with(cause: str, marline: Callable[..., Result], folder: Path,
@@ -51,7 +58,7 @@ def test_unequal_loop_is_named_with_its_line(compiler: str, source: str, marline
                                              compiled: Callable[..., Path], tmp_path: Path) -> None:  # fmt: skip
     """GCC's code of a static loop calls nothing: then the region has the line."""
     program = compiled(compiler, source, "-fopenmp", "-g")
-    document, text = traced_with("unequal threads", marline, tmp_path, "-t", "2", "--", program)
+    document, text = traced_with("unequal threads", marline, tmp_path, "run", "-t", "2", "--", program)
     kind = "loop" if compiler.startswith("clang") else "region"
     (unequal,) = [one for one in document["loops"]["constructs"]
                   if one["kind"] == kind and is_at(compiler, source, one["line"], "UNEQUAL")]  # fmt: skip
@@ -75,7 +82,7 @@ def test_unequal_loop_is_named_with_its_line(compiler: str, source: str, marline
 def test_each_construct_has_its_row(compiler: str, marline: Callable[..., Result], compiled: Callable[..., Path],
                                     tmp_path: Path) -> None:  # fmt: skip
     program = compiled(compiler, "loops.c", "-fopenmp", "-g")
-    document, _ = traced(marline, tmp_path / "trace", "-t", "2", "--", program)
+    document, _ = traced(marline, tmp_path / "trace", "run", "-t", "2", "--", program)
     constructs = [one for one in document["loops"]["constructs"] if one["time_ns"] + one["locked_ns"] > MS]
     (dynamic,) = [one for one in constructs if one["schedule"] == "dynamic"]
     assert is_at(compiler, "loops.c", dynamic["line"], "DYNAMIC")
@@ -102,7 +109,7 @@ def test_mpi_alone(marline: Callable[..., Result], compiled: Callable[..., Path]
         pytest.skip("no openmpi")
     found = subprocess.run(["mpicc.openmpi", "--showme:incdirs"], capture_output=True, text=True, check=True)
     program = compiled("gcc-12", "late_ranks.c", f"-I{found.stdout.split()[0]}", "-lmpi")
-    document, text = traced(marline, tmp_path / "trace", "-n", "2", "--runtime", "native", "--", program)
+    document, text = traced(marline, tmp_path / "trace", "trace", "-n", "2", "--runtime", "native", "--", program)
     rows = {row["name"]: row for row in document["mpi"]["functions"]}
     receive, reduction = rows["MPI_Recv"], rows["MPI_Allreduce"]
     assert (receive["calls"], reduction["calls"], rows["MPI_Barrier"]["calls"]) == (4, 8, 2)
