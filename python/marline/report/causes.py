@@ -16,6 +16,7 @@ Figures = Mapping[str, Any]  # numbers, and names for texts
 WORTH_SAYING = 0.01  # of all thread time
 GRAIN = 10  # a task should last so many times what the runtime spends on it: 9 % overhead
 COARSE_NS = 50_000  # tasks of this length hide what any runtime spends on one; overhead then has another reason
+SHORT_NS = 10_000  # of work between two barriers: a barrier costs some microseconds
 FAULT_NS = 500  # about what the kernel needs for a page fault and a zeroed page
 MANY_FAULTS = 0.05  # of all thread time, in the kernel
 FAULTS_WINDOW_NS = 1_000_000_000
@@ -85,6 +86,14 @@ def _is_faults(f: Figures) -> bool:
     """Most of the kernel's time; but the start of any process is faults."""
     faults = FAULT_NS * (f["minor_faults"] + f["major_faults"])
     return f["window_ns"] >= FAULTS_WINDOW_NS and 2 * faults >= f["kernel_ns"] >= MANY_FAULTS * f["thread_ns"]
+
+
+def _has_short_regions(f: Figures) -> bool:
+    return 0 < f["phase_work_ns"] < SHORT_NS
+
+
+def _has_long_regions(f: Figures) -> bool:
+    return not _has_short_regions(f)
 
 
 def _is_elsewhere(f: Figures) -> bool:
@@ -277,6 +286,14 @@ RULES = (
         "barriers", ("idle_barrier",),
         "threads wait in barriers for {share} of their time ({lost}){barrier_places}",
         "balance the loops (schedule(dynamic) or taskloop), or take barriers out (nowait)",
+        _has_long_regions,
+    ),
+    Rule(
+        "short regions", ("idle_barrier",),
+        "threads work {phase_work} between two barriers, on average, and wait in barriers for {share} of their time "
+        "({lost}){barrier_places}",
+        "do more between two barriers: join regions and loops, take barriers out (nowait), or use fewer threads (-t)",
+        _has_short_regions,
     ),
 )  # fmt: skip
 

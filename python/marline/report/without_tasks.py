@@ -26,8 +26,11 @@ def figures(document: Mapping[str, Any], lost: Mapping[str, int], whole: int, ta
     """For the rules of causes.py. `lost`: the breakdown's causes; `taken`: for so long other programs had a thread's
     core. A thread that is late for this reason makes all others of its team wait, and is not the construct's fault."""
     constructs, barriers = document["loops"]["constructs"], lost["idle_barrier_ns"]
-    by_wait = sorted((one for one in constructs if one["waited_ns"]), key=lambda one: -one["waited_ns"])
-    worst = by_wait[0] if by_wait and by_wait[0]["waited_ns"] > taken * (by_wait[0]["threads"] - 1) else None
+    worst = max(constructs, key=lambda one: one["waited_ns"], default=None)
+    if worst and worst["waited_ns"] <= taken * (worst["threads"] - 1):
+        worst = None
+    others = [one for one in constructs if one is not worst]
+    arrivals = document["loops"]["arrivals"]
     waited = min(worst["waited_ns"], barriers) if worst else 0
     locked = min(sum(one["locked_ns"] for one in constructs), barriers - waited)
     return {
@@ -37,7 +40,8 @@ def figures(document: Mapping[str, Any], lost: Mapping[str, int], whole: int, ta
         "lock_wait_ns": locked,
         "lock_place": max(constructs, key=lambda one: one["locked_ns"])["name"] if locked else "",
         "idle_barrier_ns": barriers - waited - locked,
-        "barrier_places": _places(by_wait[1:] if worst else by_wait, whole, ", also" if worst else ", most of it"),
+        "barrier_places": _places(others, whole, ", also" if worst else ", most of it"),
+        "phase_work_ns": sum(one["time_ns"] for one in constructs) / arrivals if arrivals else 0.0,
         "serial_place": _serial(document["loops"]["serial"]),
         "mpi_most": mpi_most(document["mpi"]),
     }
@@ -76,8 +80,9 @@ def remedy(one: Mapping[str, Any]) -> str:
 
 
 def _places(waits: Sequence[Mapping[str, Any]], whole: int, begins: str) -> str:
-    some = [f"{one['name']} ({percent(one['waited_ns'], whole)})" for one in waits[:FEW]
-            if one["waited_ns"] >= LEAST_SHARE * whole]  # fmt: skip
+    waited = {one["name"]: one["waited_ns"] + one["late_ns"] for one in waits}
+    some = [f"{name} ({percent(waited[name], whole)})" for name in sorted(waited, key=lambda name: -waited[name])[:FEW]
+            if waited[name] >= LEAST_SHARE * whole]  # fmt: skip
     return f"{begins} after {', '.join(some)}" if some else ""
 
 
@@ -112,14 +117,14 @@ def loop_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What is worth a row."""
     whole = _whole(document)
     return [one for one in document["loops"]["constructs"]
-            if one["time_ns"] + one["waited_ns"] + one["locked_ns"] >= LEAST_SHARE * whole]  # fmt: skip
+            if one["time_ns"] + one["waited_ns"] + one["late_ns"] + one["locked_ns"] >= LEAST_SHARE * whole]
 
 
 def loops(document: Mapping[str, Any]) -> Table:
     """Loops, regions and other constructs: the most expensive first."""
     rows, whole = loop_rows(document), _whole(document)
     has_locks = any(one["locked_ns"] >= LEAST_SHARE * whole for one in rows)
-    columns = [("calls", 5), ("sum", 7), ("share", 6), ("max/mean", 8), ("waits", 6)]
+    columns = [("calls", 6), ("sum", 7), ("share", 6), ("max/mean", 8), ("waits", 6)]
     columns += [("locks", 6)] if has_locks else []
     columns += [("iter.", 6)]
     table = _table("loops and regions by time", columns)
@@ -128,7 +133,7 @@ def loops(document: Mapping[str, Any]) -> Table:
         name = fitting(one["name"] + (f", {one['schedule']}" if one["schedule"] else ""), room)
         locks = [percent(one["locked_ns"], whole)] if has_locks else []
         table.add_row(name, count(one["calls"]), duration(one["time_ns"]), percent(one["time_ns"], whole),
-                      f"{one['imbalance']:.2f}", percent(one["waited_ns"], whole), *locks,
+                      f"{one['imbalance']:.2f}", percent(one["waited_ns"] + one["late_ns"], whole), *locks,
                       count(one["iterations"]) if one["iterations"] else "")  # fmt: skip
     if len(rows) > MOST_ROWS:
         table.add_row(f"... {len(rows) - MOST_ROWS} more (--json)")

@@ -66,6 +66,13 @@ static void loops(int longest) {
   for (int i = 0; i < 2; ++i) work(i == 1 ? longest : 20);
 }
 
+static void short_loops(void) {
+  static volatile double cells[64];
+  for (int i = 0; i < 20000; ++i)
+#pragma omp parallel for
+    for (int cell = 0; cell < 64; ++cell) cells[cell] += 1;
+}
+
 static void loop_with_lock(void) {
 #pragma omp parallel for
   for (int i = 0; i < 16; ++i)
@@ -250,6 +257,7 @@ int main(int count, char** words) {
   if (is(word, "uneven_loop")) loop(60);
   if (is(word, "even_loop")) loop(20);
   if (is(word, "uneven_loops")) loops(60);
+  if (is(word, "short_loops")) short_loops();
   if (is(word, "loop_with_lock")) loop_with_lock();
   if (is(word, "serial")) serial();
 #pragma omp parallel

@@ -99,6 +99,7 @@ CASES = {
     "unequal threads": Case(Run("uneven_loop"), Run("even_loop"),
                             "one iteration takes three times as long; all equal"),
     "locks": Case(Run("loop_with_lock"), Run("even_loop"), "all of the loop's work is in a critical region; none is"),
+    "short regions": Case(Run("short_loops"), Run("even_loop"), "loops of less than a microsecond; of 20 ms"),
     "barriers": Case(Run("uneven_loops"), Run("even_loop"), "four loops, each uneven; one, and even"),
 }  # fmt: skip
 

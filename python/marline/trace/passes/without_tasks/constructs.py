@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import symbols
-from ...read.columns import Columns, group_starts, sums
+from ...read.columns import Columns, distinct, find, group_starts, sums
 from ...registry import Analysis
 from ...statistics import Groups, group_by
 from .teams import Members, Phases, Runs, Teams, phase_at
@@ -28,7 +28,8 @@ NOWHERE = "(no code address)"
 @dataclass
 class Construct:
     """A unit. Times in ns. `calls`: how often a team came to it; `time`: all threads'; `waited`: charged for the waits
-    at its end; `slowest`, `fastest`: threads of the rank where it cost most, and their time in all calls."""
+    at its end; `late`: what was waited there for other reasons; `slowest`, `fastest`: threads of the rank where it cost
+    most, and their time in all calls."""
 
     kind: str
     schedule: str
@@ -39,6 +40,7 @@ class Construct:
     time: int
     locked: int
     waited: int
+    late: int
     imbalance: float
     rank: int
     slowest: tuple[int, int]
@@ -53,7 +55,7 @@ class Construct:
             "kind": self.kind, "schedule": self.schedule, "name": self.name, "function": self.place.function,
             "file": self.place.file, "line": self.place.line, "calls": self.calls, "threads": self.threads,
             "iterations": self.iterations, "time_ns": self.time, "locked_ns": self.locked, "waited_ns": self.waited,
-            "imbalance": self.imbalance, "rank": self.rank,
+            "late_ns": self.late, "imbalance": self.imbalance, "rank": self.rank,
             "slowest": {"thread": self.slowest[0], "time_ns": self.slowest[1]},
             "fastest": {"thread": self.fastest[0], "time_ns": self.fastest[1]},
         }  # fmt: skip
@@ -122,7 +124,8 @@ def find_constructs(entries: Entries, members: Members, teams: Teams, waits: tup
     place_of = _places_of_units(table, places)
     found = [table.construct(kind, place, np.flatnonzero(table.unit == number))
              for number, (kind, place) in enumerate(place_of)]  # fmt: skip
-    return sorted((one for one in found if one.time or one.locked), key=lambda one: -one.time - one.waited)
+    return sorted((one for one in found if one.time or one.locked or one.late),
+                  key=lambda one: -one.time - one.waited - one.late)  # fmt: skip
 
 
 def _places_of_units(table: _Calls, places: symbols.Symbols) -> list[tuple[int, symbols.Location]]:
@@ -151,7 +154,8 @@ class _Calls:
         self.longest, self.time = calls.max(parts.work), calls.sum(parts.work)
         self.locked, self.times = calls.sum(parts.locked), calls.max(parts.times)
         self.iterations = calls.max(parts.iterations)
-        self.charged = _charge(calls.key(parts.phase), self.threads * self.longest - self.time, *waits)
+        self.charged, self.late = _charge(calls.key(parts.phase), self.kind, self.threads * self.longest - self.time,
+                                          waits)  # fmt: skip
         # The members' parts, call by call.
         self._first, self._count = calls.first, calls.count
         self._index, self._work = members.index[parts.member][calls.order], parts.work[calls.order]
@@ -163,12 +167,10 @@ class _Calls:
         worst = int(np.argmax(cost))
         threads = int(self.threads[rows].max())
         slowest, fastest = self._extremes(rows[self.rank[rows] == worst], threads)
-        sums_of = (int(column[rows].sum()) for column in (self.times, self.iterations, self.time, self.locked,
-                                                          self.charged))  # fmt: skip
-        times, iterations, time, locked, charged = sums_of
-        return Construct(_NAMES[kind], _SCHEDULES.get(kind, ""), place, times, threads, iterations, time, locked,
-                         charged, float(self.longest[rows].sum()) / mean if mean else 1.0, worst, slowest,
-                         fastest)  # fmt: skip
+        times, *sums_of = (int(column[rows].sum()) for column in (
+            self.times, self.iterations, self.time, self.locked, self.charged, self.late))  # fmt: skip
+        return Construct(_NAMES[kind], _SCHEDULES.get(kind, ""), place, times, threads, *sums_of,
+                         float(self.longest[rows].sum()) / mean if mean else 1.0, worst, slowest, fastest)  # fmt: skip
 
     def _extremes(self, rows: np.ndarray, threads: int) -> tuple[tuple[int, int], tuple[int, int]]:
         """(thread, ns) of the slowest and of the fastest. A thread that was never there has worked 0 ns."""
@@ -179,15 +181,18 @@ class _Calls:
         return (slowest, int(of_thread[slowest])), (fastest, int(of_thread[fastest]))
 
 
-def _charge(phase: np.ndarray, excess: np.ndarray, phase_of_wait: np.ndarray, waited: np.ndarray) -> np.ndarray:
-    """What each call is charged with for waits. Of a phase it is one call: that with the greatest excess."""
+def _charge(phase: np.ndarray, kind: np.ndarray, excess: np.ndarray,
+            waits: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """What each call is charged with for waits, and what of them it does not explain. Of a phase it is one call: that
+    with the greatest excess. Code outside of constructs has to explain a tenth of the wait more than a construct."""
     charged = np.zeros(len(phase), dtype=np.int64)
     if not len(phase):
-        return charged
-    order = np.lexsort((-excess, phase))
+        return charged, charged
+    phases = distinct(phase)
+    known = find(phases, waits[0])
+    waited = sums(known[known >= 0], waits[1][known >= 0], len(phases))[find(phases, phase)]
+    explained = np.minimum(excess, waited) + np.where(kind < _REGION, waited // 10, 0)
+    order = np.lexsort((-excess, -explained, phase))
     chosen = order[group_starts(phase[order])]
-    phases = phase[chosen]
-    at = np.minimum(np.searchsorted(phases, phase_of_wait), len(phases) - 1)
-    known = phases[at] == phase_of_wait
-    charged[chosen] = sums(at[known], waited[known], len(chosen))
-    return np.minimum(charged, excess)
+    charged[chosen] = waited[chosen]
+    return np.minimum(charged, excess), np.maximum(charged - excess, 0)

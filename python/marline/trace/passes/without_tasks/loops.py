@@ -9,8 +9,8 @@ unevenly, and what the waiting at their end has cost. Of each team:
 - Imbalance: the longest time of a thread over the mean of the team's threads, each summed over all calls. It is the
   inverse of the load balance of the POP project (pop-coe.eu, "metrics for hybrid parallel codes").
 - The wait at a barrier is charged to the unit since the barrier before in which the excess is greatest: the sum over
-  the threads of (longest time - own time). No unit is charged with more than its excess, which is what it can explain:
-  the wait for a thread that came late for another reason is not charged.
+  the threads of (longest time - own time). Of two that explain about the same, it is the construct. No unit is charged with more than its excess, which is what it can explain:
+  the wait for a thread that came late for another reason is its `late`.
 
 Regions that create tasks are left out of the units: their threads run tasks while they wait.
 """
@@ -39,12 +39,13 @@ class Loops:
     serial: list[dict[str, Any]]
     waited: int
     locked: int
+    arrivals: int  # of threads at barriers
     notes: list[str]  # why code has no name
 
     def document(self) -> dict[str, Any]:
         return {"constructs": [one.document() for one in self.constructs], "regions": self.regions,
                 "serial": self.serial, "waited_ns": self.waited, "locked_ns": self.locked,
-                "notes": self.notes}  # fmt: skip
+                "arrivals": self.arrivals, "notes": self.notes}  # fmt: skip
 
 
 @analysis_pass("loops", needs=("segments", "tasks", "worksharing", "breakdown", "in_mpi"))
@@ -61,7 +62,8 @@ def loops(of: Analysis) -> Loops:
     waited = phases.waited * counts
     return Loops(find_constructs(entries, members, teams, (team_phases(phases, members), waited), places),
                  whole_regions(members, teams, phases, places), serial_code(of, members, places), int(waited.sum()),
-                 int((phases.locked * counts).sum()), places.notes)  # fmt: skip
+                 int((phases.locked * counts).sum()), int(np.count_nonzero(counts & (phases.kind != 0))),
+                 places.notes)  # fmt: skip
 
 
 def _codes_of_regions(of: Analysis, teams: Teams) -> dict[int, np.ndarray]:
