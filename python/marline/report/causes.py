@@ -127,7 +127,7 @@ MACHINE_RULES = (
         "quota", ("throttled",),
         "for {share} of thread time ({lost}) threads were stopped because their cgroup had used up its quota of CPU "
         "time" + _HOLDS,
-        "raise the quota (cpu.max; --cpus of a container), or use no more threads than it has cores",
+        "raise the quota (cpu.max; --cpus of a container), or use no more threads (-t) than the quota has cores",
     ),
     Rule(
         "memory", ("memory_stall",),

@@ -37,6 +37,8 @@ def _node(rows: list[tuple[str, dict[str, int]]]) -> dict[str, Any]:
     most = {key: max(taken[key] for _, taken in rows) for key in _OF_NODE}
     busy = most.pop("busy_ns")
     own = sum(taken["cpu_ns"] for _, taken in rows)
+    if busy > own:  # a hypervisor takes cores from other processes, too
+        most["steal_ns"] = most["steal_ns"] * own // busy
     return {"host": rows[0][0], **most, "others_cpu_ns": max(busy - own, 0)}
 
 
