@@ -115,8 +115,8 @@ def test_the_recorder_asks_the_kernel(marline: Callable[..., Any], compiled: Cal
 
 @pytest.mark.skipif(not EXHAUSTIVE, reason="takes half a minute beside busy processes")
 def test_busy_cores_are_not_the_runtime_s_overhead(build: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
-    """Tasks as small as those of a naive Fibonacci, beside four busy processes a CPU: the cores are the biggest loss, and
-    the runtime is given no time that threads may have waited for one."""
+    """Tasks as small as those of a naive Fibonacci, beside four busy processes a CPU: the cores are the biggest loss,
+    and the runtime is given no time that threads may have waited for one."""
     program = compiled("clang-19", "advice.c", "-fopenmp")
     words = [build / "bin" / "marline", "run", "--no-bind", "-t", "2", "--trace", tmp_path / "trace", program, "tiny"]
     with busy(4 * CPUS):

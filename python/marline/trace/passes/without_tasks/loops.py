@@ -9,8 +9,9 @@ unevenly, and what the waiting at their end has cost. Of each team:
 - Imbalance: the longest time of a thread over the mean of the team's threads, each summed over all calls. It is the
   inverse of the load balance of the POP project (pop-coe.eu, "metrics for hybrid parallel codes").
 - The wait at a barrier is charged to the unit since the barrier before in which the excess is greatest: the sum over
-  the threads of (longest time - own time). Of two that explain about the same, it is the construct. No unit is charged with more than its excess, which is what it can explain:
-  the wait for a thread that came late for another reason is its `late`.
+  the threads of (longest time - own time). Of two that explain about the same, it is the construct. No unit is charged
+  with more than its excess, which is what it can explain: the wait for a thread that came late for another reason is
+  its `late`.
 
 Regions that create tasks are left out of the units: their threads run tasks while they wait.
 """
