@@ -21,7 +21,7 @@ try:
     from marline.report import metrics
     from marline.report import history
     from marline.report import text as report_text
-    from marline.report.causes import RULES
+    from marline.report.causes import MACHINE_RULES, RULES
     from marline.trace.analysis import Analysis, AnalysisError, load_passes
     from marline.trace.exports.write import write_exports
     from marline.trace.passes.thread_time.causes import CAUSES
@@ -68,7 +68,7 @@ def keep(options: argparse.Namespace, document: dict[str, Any]) -> None:
 def judge(options: argparse.Namespace, document: dict[str, Any]) -> int:
     """The exit status."""
     causes = conditions.Absent(tuple(cause.name for cause in CAUSES))
-    rules = conditions.Absent(tuple(rule.name for rule in RULES))
+    rules = conditions.Absent(tuple(rule.name for rule in (*RULES, *MACHINE_RULES)))
     absent = {"total.causes": causes, "causes": rules}
     lines = conditions.failures(options.fail_if, document, absent)
     for line in lines:
