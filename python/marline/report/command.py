@@ -22,7 +22,7 @@ try:
     from marline.report import history
     from marline.report import text as report_text
     from marline.report.causes import MACHINE_RULES, RULES
-    from marline.trace.analysis import Analysis, AnalysisError, load_passes
+    from marline.trace.analysis import Analysis, AnalysisError, named_passes
     from marline.trace.exports.write import write_exports
     from marline.trace.passes.thread_time.causes import CAUSES
     from marline.trace.read.reader import TraceError
@@ -134,8 +134,8 @@ def refusing() -> Iterator[None]:
 
 
 def analyse(folder: Path, options: argparse.Namespace) -> tuple["Analysis", list[str]]:
-    """The analysis with all that a report and the files asked for need, and the names of the user's passes."""
-    own = [name for path in options.passes for name in load_passes(path)]
+    """The analysis with all that a report and the files asked for need, and the names of the passes asked for by --pass."""
+    own = [name for path in options.passes for name in named_passes(path)]
     with progress_bar() as progress:
         windows = getattr(options, "windows", None) or DEFAULT_WINDOWS
         of = Analysis(load(folder, progress), progress, windows)

@@ -3,7 +3,7 @@
 from an analysis pass; here they are put side by side, with what makes them doubtful.
 
 The keys are a contract (studies read them): ranks, total, graph, discovery, communication, overlap, collectives,
-devices, links, critical_path, loops, mpi, machine, causes, verdict, incomplete."""
+devices, links, critical_path, efficiency, loops, mpi, machine, causes, verdict, incomplete."""
 
 import csv
 from collections import Counter
@@ -22,7 +22,7 @@ from marline.trace.passes.thread_time.causes import CAUSES
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
           "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",
-          "gtdg", "loops", "mpi_waits")  # fmt: skip
+          "gtdg", "loops", "mpi_waits", "efficiency")  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -46,6 +46,7 @@ def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any
         "links": results["links"],
         "critical_path": results["critical_path"],
         "gtdg": results["gtdg"],
+        "efficiency": results["efficiency"],
         "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"] - kind["device_ns"]),
         "regions": results["regions"],
         "worksharing": results["worksharing"],

@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from marline.report import machine, without_tasks
+from marline.report.efficiency_text import efficiency_tree
+from marline.report.pass_text import pass_result
+from marline.trace.analysis import is_built_in
 from marline.units import count, duration, percent, size
 
 WIDTH = 80
@@ -160,6 +163,8 @@ def facts(document: dict[str, Any]) -> Table:
         left_out = ", ".join(f"{count(counters[name])} {name}" for name in ("pruned", "duplicate", "transitive"))
         table.add_row("dependences", f"{count(counters['dependences'])} of {_plural(counters['tasks'], 'task')}, "
                       f"{_plural(counters['edges'], 'edge')} created, {left_out}")  # fmt: skip
+    for title, text in efficiency_tree(document["efficiency"]):
+        table.add_row(title, text)
     for title, text in bounds(document["critical_path"], len(document["ranks"])):
         table.add_row(title, text)
     calls = [row for row in document["communication"]["calls"] if row["kind"] != "local"]
@@ -308,14 +313,18 @@ def _add_part_columns(table: Table) -> None:
         table.add_column(f"{letter} {name}", justify="right", style=colour)
 
 
-def passes(document: dict[str, Any]) -> Table:
-    """What the user's own passes give: a line per value."""
+def passes(document: dict[str, Any]) -> Group:
+    """What --pass asks for. What a user's pass gives is printed as it is."""
     table = _lines()
+    built_in = {name: result for name, result in document["passes"].items() if is_built_in(name)}
     for name, result in document["passes"].items():
+        if name in built_in:
+            continue
         values = result if isinstance(result, dict) else {"": result}
         for key, value in values.items():
             table.add_row(f"{name} {key}".rstrip(), str(value))
-    return table
+    results = [pass_result(name, result) for name, result in built_in.items()]
+    return Group(*([table] if table.row_count else []), *results)
 
 
 def verdict(document: dict[str, Any]) -> Table:

@@ -3,6 +3,8 @@
 import. The passes themselves import the register only."""
 
 from . import passes  # noqa: F401  registers them
-from .registry import Analysis, AnalysisError, analysis_pass, load_passes, pass_names, resolve
+from .registry import (Analysis, AnalysisError, analysis_pass, is_built_in, load_passes, named_passes, pass_names,
+                       resolve)  # fmt: skip
 
-__all__ = ["Analysis", "AnalysisError", "analysis_pass", "load_passes", "pass_names", "resolve"]
+__all__ = ["Analysis", "AnalysisError", "analysis_pass", "is_built_in", "load_passes", "named_passes", "pass_names",
+           "resolve"]  # fmt: skip

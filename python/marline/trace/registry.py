@@ -16,6 +16,7 @@ has a method `document()` that returns what JSON can hold.
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 import json
 import sys
@@ -69,11 +70,23 @@ def pass_names() -> list[str]:
     return sorted(_passes)
 
 
+def is_built_in(name: str) -> bool:
+    """Whether Marline itself brings the pass."""
+    return name in _passes and Path(__file__).parent in Path(_passes[name].file).parents
+
+
+def named_passes(word: str | Path) -> list[str]:
+    """What `--pass` asks for: the pass of Marline that is called `word`, or those that the file of this name adds."""
+    return [str(word)] if is_built_in(str(word)) else load_passes(word)
+
+
 def load_passes(path: str | Path) -> list[str]:
     """Runs a user's file, and returns the names of the passes that it registers."""
     path = Path(path).resolve()
     if not path.is_file():
-        raise AnalysisError(f"{path}: no such file: --pass takes a Python file that registers a pass")
+        near = difflib.get_close_matches(path.name, pass_names(), 1)
+        raise AnalysisError(f"{path}: no such file: --pass takes a Python file that registers a pass, or the name of "
+                            f"one of Marline's: " + (f"'{near[0]}'?" if near else ", ".join(pass_names())))  # fmt: skip
     spec = importlib.util.spec_from_file_location(f"marline_user_pass_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise AnalysisError(f"{path}: not a Python file: its name must end in .py")

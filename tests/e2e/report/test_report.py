@@ -168,6 +168,20 @@ def test_own_pass(two_threads: Path, tmp_path: Path) -> None:
     assert re.search(r"^longest ns +40000", report(two_threads, "--pass", tmp_path / "longest.py").stdout, re.MULTILINE)
 
 
+def test_pass_of_marline_by_its_name(two_threads: Path) -> None:
+    """60 us of work on two threads in 100 us; values of the pass are lines, its lists tables.
+    Nothing says that thread 1 waits: it runs code all the time."""
+    result = report(two_threads, "--pass", "efficiency", "--pass", "regions", "--pass", "graph")
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"^efficiency makespan +100 us$", result.stdout, re.MULTILINE)
+    assert re.search(r"^efficiency mpi +-$", result.stdout, re.MULTILINE)
+    assert re.search(r"^graph kinds\nname +tasks +total +min +max +device\n", result.stdout, re.MULTILINE)
+    assert document_of(two_threads, "--pass", "useful")["passes"]["useful"][0] == {
+        "rank": 0, "thread": 1, "useful_ns": 100_000}  # fmt: skip
+    result = report(two_threads, "--pass", "eficiency")
+    assert result.returncode == 125 and result.stderr.endswith("or the name of one of Marline's: 'efficiency'?\n")
+
+
 OWN = """\
 from marline.trace.analysis import analysis_pass
 class Result:

@@ -20,8 +20,9 @@ def add_views(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--color-by", metavar="REGION",
                        help="colour tasks in charts by how often their creator had begun this region "
                        "(marline/trace.h)")
-    parser.add_argument("--pass", dest="passes", metavar="FILE.py", action="append", default=[], type=Path,
-                        help="run the analysis passes of this file, too; may be repeated")  # fmt: skip
+    parser.add_argument("--pass", dest="passes", metavar="FILE.py|NAME", action="append", default=[], type=Path,
+                        help="print what the analysis passes of this file find, or Marline's pass of this name; may "
+                        "be repeated")  # fmt: skip
 
 
 def check_views(options: argparse.Namespace) -> None:

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""POP's efficiencies as a tree of a few lines: each factor is the product of those on its line."""
+
+from typing import Any
+
+from marline.units import percent
+
+
+def efficiency_tree(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Title and text of each line."""
+    whole = f"parallel {percent(found['parallel'], 1)} = "
+    mpi, openmp = found["mpi"], found["openmp"]
+    if mpi is None:
+        return [("efficiency", whole + _product(found, ("load_balance", "load balance"),
+                                                ("communication", "scheduling")))]  # fmt: skip
+    if openmp is None:
+        return [("efficiency", whole + _mpi(mpi))]
+    return [
+        ("efficiency", f"{whole}MPI {percent(mpi['parallel'], 1)} x OpenMP {percent(openmp['parallel'], 1)}"),
+        ("  MPI", _mpi(mpi)),
+        ("  OpenMP", _product(openmp, ("load_balance", "load balance"), ("scheduling", "scheduling"))),
+    ]
+
+
+def _mpi(mpi: dict[str, Any]) -> str:
+    return _product(mpi, ("load_balance", "load balance"), ("serialisation", "serialisation"),
+                    ("transfer", "transfer"))  # fmt: skip
+
+
+def _product(values: dict[str, Any], *factors: tuple[str, str]) -> str:
+    return " x ".join(f"{text} {percent(values[name], 1)}" for name, text in factors)
