@@ -3,7 +3,7 @@
 from an analysis pass; here they are put side by side, with what makes them doubtful.
 
 The keys are a contract (studies read them): ranks, total, graph, discovery, communication, overlap, collectives,
-devices, links, critical_path, efficiency, loops, mpi, machine, causes, verdict, incomplete."""
+devices, links, critical_path, the names in FURTHER, loops, mpi, machine, causes, verdict, incomplete."""
 
 import csv
 from collections import Counter
@@ -19,10 +19,12 @@ from marline.trace.analysis import Analysis
 from marline.trace.passes import held_receives, tied_waits  # noqa: F401  registers their passes
 from marline.trace.passes.thread_time.causes import CAUSES
 
+# Each has its own key in the document.
+FURTHER = ("matrix", "early_sends", "outliers")
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
           "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",
-          "gtdg", "loops", "mpi_waits", "efficiency")  # fmt: skip
+          "gtdg", "loops", "mpi_waits", "efficiency", *FURTHER)  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -47,6 +49,7 @@ def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any
         "critical_path": results["critical_path"],
         "gtdg": results["gtdg"],
         "efficiency": results["efficiency"],
+        **{name: results[name] for name in FURTHER},
         "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"] - kind["device_ns"]),
         "regions": results["regions"],
         "worksharing": results["worksharing"],

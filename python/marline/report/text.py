@@ -14,6 +14,7 @@ from rich.text import Text
 
 from marline.report import machine, without_tasks
 from marline.report.efficiency_text import efficiency_tree
+from marline.report.notable import notable
 from marline.report.pass_text import pass_result
 from marline.trace.analysis import is_built_in
 from marline.units import count, duration, percent, size
@@ -175,6 +176,8 @@ def facts(document: dict[str, Any]) -> Table:
         # Where there are tasks, a wait that suspends its task costs nothing.
         if (longest := without_tasks.partners(document)) and not graph["tasks"]:
             table.add_row("waits", longest)
+    for title, text in notable(document):
+        table.add_row(title, text)
     ratio = document["overlap"]["ratio"]
     if ratio is not None:
         number = sum(row["messages"] for row in document["overlap"]["ranks"])

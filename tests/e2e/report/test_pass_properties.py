@@ -2,11 +2,18 @@
 """Properties of the passes on any valid trace, of the small runtime of test_analysis_properties.py."""
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from test_analysis_properties import Runtime, analysed, runtimes  # first: it finds marline
+from handmade import COMPLETE, IMPLICIT, SWITCH, A, Stream, save  # first: it finds marline
+from marline.trace.analysis import Analysis
 from marline.trace.passes.efficiency.ideal_network import replay
+from marline.trace.read.events import CALL_NUMBER
+from marline.trace.read.reader import read_trace
+from test_analysis_properties import Runtime, analysed, runtimes
 
 few = settings(max_examples=25, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 RANKS = st.lists(runtimes(), min_size=1, max_size=2)
@@ -34,3 +41,42 @@ def test_efficiencies(ranks: list[Runtime]) -> None:
     if openmp and found["useful_ns"]:
         assert close(found["parallel"], mpi["parallel"] * openmp["parallel"])
         assert close(openmp["parallel"], openmp["load_balance"] * openmp["scheduling"])
+
+
+@few
+@given(RANKS)
+def test_outliers(ranks: list[Runtime]) -> None:
+    """They are longer than the median of their kind, and fewer than half of it."""
+    of = analysed(ranks)
+    found = of["outliers"]
+    document = of.document("outliers")
+    assert (found.excess > 0).all() and document["excess_ns"] == sum(row["excess_ns"] for row in document["kinds"])
+    assert all(2 * row["outliers"] < row["tasks"] for row in document["kinds"] if row["outliers"])
+
+
+@few
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 99)), max_size=8))
+def test_matrix_and_late_sends(sends: list[tuple[int, int, int]]) -> None:
+    """Messages (sender, receiver, bytes) of a task per rank, one after the other: pairs sum up to all of them, and the
+    k-th is as late as it is after its task's creation."""
+    with tempfile.TemporaryDirectory() as name:
+        for rank in range(2):
+            stream = Stream().add(1000, "implicit_begin", IMPLICIT, size=1)
+            stream.add(1000, "task_create", A, parent=IMPLICIT, flags=4)
+            stream.add(1005, "task_schedule", IMPLICIT, next=A, status=SWITCH)
+            for number, (sender, receiver, size) in enumerate(sends):
+                for which, peer, call in ((sender, receiver, "MPI_Send"), (receiver, sender, "MPI_Recv")):
+                    if which == rank:
+                        start = 1010 + 20 * number + 5 * (call == "MPI_Recv")
+                        values = {"peer": peer, "bytes": size, "comm": 1, "call": CALL_NUMBER[call]}
+                        stream.add(start, "mpi_enter", A, **values).add(start + 3, "mpi_exit", A, **values)
+            stream.add(2000, "task_schedule", A, next=IMPLICIT, status=COMPLETE)
+            save(Path(name), [stream], rank, size=2)
+        of = Analysis(read_trace(name))
+    found = of.document("matrix")
+    pairs = {(row["from"], row["to"]): (row["messages"], row["bytes"]) for row in found["pairs"]}
+    ends = {tuple(one[:2]) for one in sends}
+    expected = {pair: [size for *of, size in sends if tuple(of) == pair] for pair in ends}
+    assert pairs == {pair: (len(sizes), sum(sizes)) for pair, sizes in expected.items()}
+    late = of.document("early_sends")
+    assert late["late_ns"] == late["queued_ns"] + late["inside_ns"] == sum(10 + 20 * k for k in range(len(sends)))

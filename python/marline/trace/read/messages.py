@@ -28,12 +28,13 @@ _ALSO_RECEIVES = [n for n, name in MPI_CALLS.items() if name.startswith("MPI_Ise
 @dataclass
 class Messages:
     """Rows of calls: the sending one, the one in which the receiver got the message, the one that had asked for it, and
-    the one in which the send was finished, -1 if none was recorded."""
+    the one in which the send was finished, -1 if none was recorded. `bytes`: what the sender gave."""
 
     send: np.ndarray
     receive: np.ndarray
     asked: np.ndarray
     sent: np.ndarray
+    bytes: np.ndarray
 
 
 @dataclass
@@ -48,12 +49,13 @@ class _Side(Columns):
     peer: np.ndarray
     comm: np.ndarray
     tag: np.ndarray
+    bytes: np.ndarray
 
 
 def messages(trace: Trace, calls: Calls, started: Requests | None = None) -> Messages:
     """Sends matched with receives, in any order."""
     started = requests(trace, calls) if started is None else started
-    sends, receives = _sends(calls, started), _receives(calls, started)
+    sends, receives = _sends(trace, calls, started), _receives(calls, started)
     worlds = _Worlds(trace)
     to_world, send_comm = worlds.of(sends.rank, sends.comm, sends.peer)
     from_world, receive_comm = worlds.of(receives.rank, receives.comm, receives.peer)
@@ -63,10 +65,12 @@ def messages(trace: Trace, calls: Calls, started: Requests | None = None) -> Mes
                      (sends.tag, receives.tag))
     ]  # fmt: skip
     left, right = _match_in_order(envelope, sends.time, receives.time)
-    return Messages(sends.call[left], receives.call[right], receives.other[right], sends.other[left])
+    return Messages(sends.call[left], receives.call[right], receives.other[right], sends.other[left],
+                    sends.bytes[left])  # fmt: skip
 
 
-def _sends(calls: Calls, started: Requests) -> _Side:
+def _sends(trace: Trace, calls: Calls, started: Requests) -> _Side:
+    """`bytes` as the call began: at its end, one that also receives says what came."""
     direct = np.flatnonzero(kind_mask(calls, "send", "sendreceive", "start_send"))
     indirect = np.flatnonzero(np.isin(calls.call[started.envelope], _PERSISTENT_SENDS))
     made = started.envelope[indirect]
@@ -80,6 +84,7 @@ def _sends(calls: Calls, started: Requests) -> _Side:
         peer=np.r_[calls.peer[direct], calls.peer[made]],
         comm=np.r_[calls.comm[direct], calls.comm[made]].astype(np.int64),
         tag=np.r_[calls.tag[direct], calls.tag[made]],
+        bytes=trace.field("mpi_enter", "bytes", calls.enter_row[np.r_[direct, made]]).astype(np.int64),
     )
     return side.take(np.flatnonzero(side.peer >= 0))
 
@@ -100,6 +105,7 @@ def _receives(calls: Calls, started: Requests) -> _Side:
         peer=np.r_[calls.source[direct], np.where((source >= 0) | told, source, calls.peer[made])],
         comm=np.r_[calls.comm[direct], calls.comm[made]].astype(np.int64),
         tag=np.r_[calls.received_tag[direct], np.where((tag >= 0) | told, tag, calls.tag[made])],
+        bytes=np.r_[calls.bytes[direct].astype(np.int64), started.bytes[indirect]],
     )
     return side.take(np.flatnonzero((side.peer >= 0) & (side.tag >= 0)))
 

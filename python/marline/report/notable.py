@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lines of the report that are there only if they have something to say: messages that leave late, tasks that took much
+longer than others of their kind."""
+
+from typing import Any
+
+from marline.units import count, duration
+
+WORTH_SAYING = 0.01  # outliers: of all work; late sends: of the makespan, in the mean
+_PARTS = (("undiscovered_ns", "until their task was created"), ("queued_ns", "in a queue"),
+          ("inside_ns", "in the task before it sent"))  # fmt: skip
+
+
+def notable(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """Title and text of each line."""
+    return [*_late_sends(document), *_outliers(document)]
+
+
+def _late_sends(document: dict[str, Any]) -> list[tuple[str, str]]:
+    found = document["early_sends"]
+    if found["mean_ns"] <= WORTH_SAYING * document["total"]["makespan_ns"]:
+        return []
+    parts = sorted(((found[key] / found["messages"], text) for key, text in _PARTS), reverse=True)
+    worst = found["latest"][0]
+    return [("late sends", f"messages left {duration(found['mean_ns'])} after their data was ready, in the mean: "
+             + ", ".join(f"{duration(time)} {text}" for time, text in parts if time)
+             + f"; latest: {worst['name']} of rank {worst['rank']}, {duration(worst['late_ns'])}")]  # fmt: skip
+
+
+def _outliers(document: dict[str, Any]) -> list[tuple[str, str]]:
+    found = document["outliers"]
+    if not found["outliers"] or found["excess_ns"] <= WORTH_SAYING * document["total"]["work_ns"]:
+        return []
+    worst, number = found["worst"][0], found["outliers"]
+    return [("outliers", f"{count(number)} task{'s' * (number > 1)} took {duration(found['excess_ns'])} more than "
+             f"others of their kind; worst: {worst['name']}, rank {worst['rank']}, thread {worst['thread']}, "
+             f"{duration(worst['running_ns'])} from {duration(worst['start_ns'])} on "
+             f"({worst['times_median']:.3g} x median)")]  # fmt: skip
