@@ -20,7 +20,7 @@ from marline.trace.passes import held_receives, tied_waits  # noqa: F401  regist
 from marline.trace.passes.thread_time.causes import CAUSES
 
 # Each has its own key in the document.
-FURTHER = ("matrix", "early_sends", "outliers")
+FURTHER = ("matrix", "early_sends", "outliers", "known_graph", "ready_queue")
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
           "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from marline.trace.analysis import Analysis
 from marline.trace.passes.efficiency.ideal_network import replay
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
-from test_analysis_properties import Runtime, analysed, runtimes
+from test_analysis_properties import BASE, Runtime, analysed, runtimes
 
 few = settings(max_examples=25, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 RANKS = st.lists(runtimes(), min_size=1, max_size=2)
@@ -80,3 +81,29 @@ def test_matrix_and_late_sends(sends: list[tuple[int, int, int]]) -> None:
     assert pairs == {pair: (len(sizes), sum(sizes)) for pair, sizes in expected.items()}
     late = of.document("early_sends")
     assert late["late_ns"] == late["queued_ns"] + late["inside_ns"] == sum(10 + 20 * k for k in range(len(sends)))
+
+
+@few
+@given(RANKS)
+def test_known_graph_and_ready_queue(ranks: list[Runtime]) -> None:
+    """Depth and width as a slow count of what happened gives them; the queue's mean is the sum of all waiting."""
+    of = analysed(ranks)
+    graph, queue, tasks = of["known_graph"], of["ready_queue"], of["tasks"]
+    undeferred = set(tasks.id[~tasks.deferred].tolist())
+    for number, end in enumerate(graph.edges[1:].tolist()):
+        known, width = 0, {0: 0}
+        for rank, runtime in enumerate(ranks):
+            alive = {one.id: one for one in runtime.tasks.values()
+                     if one.created - BASE - 1 <= end and (one.end < 0 or one.end - BASE - 1 > end)
+                     and rank << 48 | one.id not in undeferred}  # fmt: skip
+            level: dict[int, int] = {}
+            for one in sorted(alive):
+                level[one] = 1 + max([level[need] for need in alive[one].needs if need in alive], default=0)
+                width[level[one]] = width.get(level[one], 0) + 1
+            known += len(alive)
+        assert (graph.known[number], graph.depth[number]) == (known, max(width)) and graph.width[number] == max(width.values())
+    begin, end = int(queue.edges[0]), int(queue.edges[-1])
+    until = np.clip(np.where(tasks.start < 0, end, tasks.start), begin, end)
+    waited = np.maximum(until - np.clip(of["readiness"].time, begin, end), 0)[tasks.deferred].sum()
+    assert close((queue.mean * np.diff(queue.edges)).sum(), waited)
+    assert 0 <= queue.empty <= end - begin and np.all(queue.mean <= queue.most + 1e-9)
