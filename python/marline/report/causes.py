@@ -49,16 +49,12 @@ def _is_coarse_grained(f: Figures) -> bool:
     return not _is_oversubscribed(f) and not _is_fine_grained(f)
 
 
-def _devices_work(f: Figures) -> bool:
-    return f["device_most"] > 50
-
-
 def _has_few_tasks(f: Figures) -> bool:
-    return f["tasks"] < FEW * f["threads"] and not _devices_work(f)
+    return f["tasks"] < FEW * f["threads"]
 
 
 def _has_enough_tasks(f: Figures) -> bool:
-    return not _has_few_tasks(f) and not _devices_work(f)
+    return not _has_few_tasks(f)
 
 
 def _waits_for_tied(f: Figures) -> bool:
@@ -241,12 +237,24 @@ RULES = (
         "let all ranks begin at once: look in the timeline (--perfetto) what the late ones do or wait for",
     ),
     Rule(
-        "devices at work", _NARROW,
+        "devices at work", ("idle_device",),
         "for {share} of thread time ({lost}) no task was ready for the program's threads, while devices ran kernels: "
         "for {device_least} % to {device_most} % of the time",
         "where devices idle, look in the table above whether they wait for inputs or lack regions (more at a time, of "
         "more even lengths); where none idles, use more devices",
-        _devices_work,
+    ),
+    Rule(
+        "throttled producer", ("idle_throttled",),
+        "for {share} of thread time ({lost}) no task was ready, and the creator of more tasks ran one instead, because "
+        "there were enough (throttling)",
+        "let it create further ahead (MARLINE_MAX_READY, MARLINE_MAX_TASKS, MARLINE_MAX_BYTES in docs/options.md), or "
+        "create first the tasks that others wait for",
+    ),
+    Rule(
+        "mutual exclusion", ("idle_constraint",),
+        "for {share} of thread time ({lost}) no task was ready, and tasks waited for locks, critical regions or others "
+        "of their mutexinoutset",
+        "do less inside of them, or divide the data that they guard, so that fewer tasks exclude each other",
     ),
     Rule(
         "few tasks", _NARROW,

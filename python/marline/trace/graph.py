@@ -45,6 +45,23 @@ class _Accesses(Columns):
 
 def dependence_edges(trace: Trace, table: Tasks) -> Edges:
     """All edges between sibling tasks."""
+    return _edges(_spread_everything(_declared(trace, table)))
+
+
+def exclusive_sets(trace: Trace, table: Tasks) -> np.ndarray:
+    """By row of Tasks: a number for the members of one mutexinoutset generation, -1 for all other tasks. A task that is
+    in several is counted in one of them."""
+    found = np.full(len(table.id), -1, dtype=np.int64)
+    if not np.any(trace.field("dependence", "type", trace.select("dependence")) == MUTEXINOUTSET):
+        return found
+    by_place = _by_place(_spread_everything(_declared(trace, table)))
+    members = np.flatnonzero(by_place.kind == MUTEXINOUTSET)
+    found[by_place.task[members]] = by_place.generation[members]
+    return found
+
+
+def _declared(trace: Trace, table: Tasks) -> _Accesses:
+    """All accesses of known tasks, by order of creation within each parent."""
     rows = trace.select("dependence")
     task = table.index(trace.task[rows])
     kind = trace.field("dependence", "type", rows).astype(np.uint8)
@@ -59,8 +76,7 @@ def dependence_edges(trace: Trace, table: Tasks) -> Edges:
         task,
         np.where(np.isin(kind, _WRITERS), np.uint8(OUT), kind),
     )
-    in_order = _by_creation(accesses, len(parents), table.created[task], trace.time[rows])
-    return _edges(_spread_everything(in_order))
+    return _by_creation(accesses, len(parents), table.created[task], trace.time[rows])
 
 
 def _by_creation(accesses: _Accesses, parents: int, created: np.ndarray, time: np.ndarray) -> _Accesses:
@@ -90,21 +106,36 @@ def _spread_everything(accesses: _Accesses) -> _Accesses:
     return parts[0].joined(*parts[1:]).take(np.argsort(np.concatenate(places), kind="stable"))
 
 
-def _edges(accesses: _Accesses) -> Edges:
-    none = np.zeros(0, dtype=np.int64)
-    if not len(accesses.task):
-        return Edges(none, none)
+@dataclass
+class _ByPlace:
+    """Accesses by parent and address, each place in order of creation. `first`: where each generation begins."""
+
+    task: np.ndarray
+    kind: np.ndarray
+    new_place: np.ndarray
+    first: np.ndarray
+    generation: np.ndarray
+
+
+def _by_place(accesses: _Accesses) -> _ByPlace:
     addresses = distinct(accesses.address)
     place = accesses.parent * len(addresses) + np.searchsorted(addresses, accesses.address)
     order = order_of_small(place, int(place.max()) + 1)
     place, task, kind = place[order], accesses.task[order], accesses.kind[order]
     new_place = group_starts(place)
     new_generation = new_place | (kind == OUT) | group_starts(kind)
-    first = np.flatnonzero(new_generation)
+    return _ByPlace(task, kind, new_place, np.flatnonzero(new_generation), np.cumsum(new_generation) - 1)
+
+
+def _edges(accesses: _Accesses) -> Edges:
+    none = np.zeros(0, dtype=np.int64)
+    if not len(accesses.task):
+        return Edges(none, none)
+    by_place = _by_place(accesses)
+    task, first, generation = by_place.task, by_place.first, by_place.generation
     size = np.diff(np.r_[first, len(task)])
     # Every access looks back at the whole generation before its own, if that is of the same address.
-    size_before = np.where(new_place[first], 0, np.r_[0, size[:-1]])
-    generation = np.cumsum(new_generation) - 1
+    size_before = np.where(by_place.new_place[first], 0, np.r_[0, size[:-1]])
     before = size_before[generation]
     sink = np.repeat(task, before)
     offset = np.arange(len(sink)) - np.repeat(np.cumsum(before) - before, before)

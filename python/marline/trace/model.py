@@ -128,7 +128,7 @@ def _switch_points(trace: Trace) -> _Points:
     for name in ("implicit_begin", "parallel_end", "wait_begin", "wait_end", "recording_on"):
         rows = trace.select(name)
         task_after[rows], points[rows] = trace.task[rows], 1
-    for rows in _lock_waits(trace):
+    for rows in lock_waits(trace):
         task_after[rows], points[rows] = trace.task[rows], 1
     for name in ("implicit_end", "thread_end", "recording_off"):
         points[trace.select(name)] = 1
@@ -150,7 +150,7 @@ def _in_time_order(points: _Points, lane: np.ndarray) -> tuple[_Points, np.ndarr
     return _Points(points.row[order], points.time[order], points.task[order]), lane[order]
 
 
-def _lock_waits(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+def lock_waits(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     """Rows of mutex_acquire and mutex_acquired where a task waits for a lock, critical region or the like."""
     acquire, acquired = trace.select("mutex_acquire"), trace.select("mutex_acquired")
     return (
@@ -162,7 +162,7 @@ def _lock_waits(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
 def _waiting(trace: Trace, row: np.ndarray, task: np.ndarray, time: np.ndarray) -> np.ndarray:
     """True where `task` waits from `time` on, when record `row` brought it there: as that record says if it is about
     waiting, else as the last one of the task that was."""
-    acquire, acquired = _lock_waits(trace)
+    acquire, acquired = lock_waits(trace)
     begins, ends = (np.concatenate(pair) for pair in ((trace.select("wait_begin"), acquire),
                                                       (trace.select("wait_end"), acquired)))  # fmt: skip
     says = np.zeros(len(trace.time), dtype=np.int8)

@@ -50,6 +50,29 @@ static void chained(int count, int milliseconds) {
   }
 }
 
+static void exclusive(int count, int milliseconds) {
+  for (int i = 0; i < count; ++i) {
+#pragma omp task depend(mutexinoutset : chain)
+    work(milliseconds);
+  }
+}
+
+static void concurrent(int count, int milliseconds) {
+  for (int i = 0; i < count; ++i) {
+#pragma omp task depend(inoutset : chain)
+    work(milliseconds);
+  }
+}
+
+// Two long tasks come before many short ones. Throttling looks at every 64th creation.
+static void ahead(void) {
+  for (int i = 0; i < 4; ++i) {
+    tasks(63, 0);
+#pragma omp task
+    work(40);
+  }
+}
+
 static void loop(int longest) {
 #pragma omp parallel for schedule(static, 1)
   for (int i = 0; i < 2; ++i) work(i == 0 ? longest : 20);
@@ -224,6 +247,9 @@ static void by_tasks(const char* word) {
   if (is(word, "slow_producer")) slow_producer(4);
   if (is(word, "few")) tasks(3, 40);
   if (is(word, "chain")) chained(30, 2);
+  if (is(word, "exclusive")) exclusive(20, 5);
+  if (is(word, "concurrent")) concurrent(20, 5);
+  if (is(word, "ahead")) ahead();
   if (is(word, "devices")) on_devices(4, 20, 0);
   if (is(word, "awaits_devices")) awaits_devices(0);
   if (is(word, "awaits_devices_beside")) awaits_devices(40);

@@ -16,26 +16,32 @@ from ...read.calls import Calls
 from ...read.columns import distinct, find, group_starts
 from ...read.records import Trace
 from ...registry import Analysis, AnalysisError, analysis_pass
+from .obstacles import Exclusions
 
 # Exclusive states of a rank, the first that holds (see causes.py for their meaning).
-AWAY, READY, DISCOVERY, COMMUNICATION, DEPENDENCES, TAIL, OUTSIDE = range(7)
-STATES = 7
+(AWAY, READY, DISCOVERY, COMMUNICATION, DEVICE, THROTTLED, CONSTRAINT, DEPENDENCES, TAIL, OUTSIDE) = range(10)
+STATES = 10
 
-_COUNTERS = ("alive", "ready", "producing", "communicating", "blocked", "started")
+_COUNTERS = ("alive", "ready", "producing", "communicating", "blocked", "started", "device", "throttled", "excluded")
 # Kind of change -> what it does to each counter.
 _CHANGES = np.array([
-    [+1, 0, 0, 0, 0, 0], [-1, 0, 0, 0, 0, 0],  # the rank's first task starts, its last one ends
-    [0, 0, 0, 0, +1, 0], [0, +1, 0, 0, -1, 0],  # created with open dependences; they are all met
-    [0, +1, 0, 0, 0, 0],  # created ready
-    [0, -1, 0, 0, 0, +1], [0, 0, 0, 0, 0, +1], [0, 0, 0, 0, 0, -1],  # starts; starts undeferred; has ended
-    [0, 0, +1, 0, 0, 0], [0, 0, -1, 0, 0, 0],  # a producer runs
-    [0, 0, 0, +1, 0, 0], [0, 0, 0, -1, 0, 0],  # a task is in MPI, or its body is over but an event is awaited
-    [0, 0, -1, +1, 0, 0], [0, 0, +1, -1, 0, 0],  # MPI holds a producer
-    [0, -1, 0, 0, 0, 0], [0, 0, 0, 0, -1, 0],  # never started: out at the end
+    [+1, 0, 0, 0, 0, 0, 0, 0, 0], [-1, 0, 0, 0, 0, 0, 0, 0, 0],  # the rank's first task starts, its last one ends
+    [0, 0, 0, 0, +1, 0, 0, 0, 0], [0, +1, 0, 0, -1, 0, 0, 0, 0],  # created with open dependences; they are all met
+    [0, +1, 0, 0, 0, 0, 0, 0, 0],  # created ready
+    [0, -1, 0, 0, 0, +1, 0, 0, 0], [0, 0, 0, 0, 0, +1, 0, 0, 0],  # starts; starts undeferred
+    [0, 0, 0, 0, 0, -1, 0, 0, 0],  # has ended
+    [0, 0, +1, 0, 0, 0, 0, 0, 0], [0, 0, -1, 0, 0, 0, 0, 0, 0],  # a producer runs
+    [0, 0, 0, +1, 0, 0, 0, 0, 0], [0, 0, 0, -1, 0, 0, 0, 0, 0],  # a task is in MPI, or its body over, but not its event
+    [0, 0, -1, +1, 0, 0, 0, 0, 0], [0, 0, +1, -1, 0, 0, 0, 0, 0],  # MPI holds a producer
+    [0, -1, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, -1, 0, 0, 0, 0],  # never started: out at the end
+    [0, 0, 0, 0, 0, 0, +1, 0, 0], [0, 0, 0, 0, 0, 0, -1, 0, 0],  # a device works
+    [0, 0, 0, 0, 0, 0, 0, +1, 0], [0, 0, 0, 0, 0, 0, 0, -1, 0],  # a producer's thread runs another task
+    [0, 0, 0, 0, 0, 0, 0, 0, +1], [0, 0, 0, 0, 0, 0, 0, 0, -1],  # tasks wait for each other's locks
 ], dtype=np.int8)  # fmt: skip
 (_BEGIN, _END, _BLOCK, _UNBLOCK, _CREATE, _START, _START_AT_ONCE, _FINISH, _PRODUCE, _PRODUCED, _CALL, _RETURN,
- _HOLD, _RELEASE, _NEVER_STARTED, _NEVER_READY) = range(16)  # fmt: skip
-_KIND_BITS = 4
+ _HOLD, _RELEASE, _NEVER_STARTED, _NEVER_READY, _DEVICE, _DEVICE_DONE, _THROTTLE, _THROTTLED_NO_MORE, _EXCLUDE,
+ _ADMIT) = range(22)  # fmt: skip
+_KIND_BITS = 5
 
 NEVER = np.iinfo(np.int64).max
 
@@ -139,7 +145,8 @@ class Integrals:
 
 
 @analysis_pass("states",
-               needs=("tasks", "segments", "calls", "in_mpi", "suspensions", "owners", "readiness", "producers"))
+               needs=("tasks", "segments", "calls", "in_mpi", "suspensions", "owners", "readiness", "producers",
+                      "device_spans", "throttled", "lock_waits", "exclusions"))  # fmt: skip
 def states(of: Analysis) -> States | None:
     """States of the ranks that have explicit tasks that ran; None if there is no such rank."""
     tasks, runs, calls = of["tasks"], of["segments"], of["calls"]
@@ -156,10 +163,15 @@ def states(of: Analysis) -> States | None:
     number = np.arange(len(ranks))
     changes.add(_BEGIN, number, own_begin)
     changes.add(_END, number, own_end)
-    _add_tasks(changes, tasks, of["readiness"], find(ranks, rank), found.end)
+    excluded: Exclusions = of["exclusions"]
+    _add_tasks(changes, tasks, of["readiness"], excluded.member, find(ranks, rank), found.end)
     _add_producers(changes, of["producers"], runs, find(ranks, runs.rank.astype(np.int64)))
     _add_communication(changes, of, calls, ranks)
     _add_detached(changes, of.trace, tasks, ranks, found.end)
+    for begins, ends, spans in ((_DEVICE, _DEVICE_DONE, of["device_spans"]), (_THROTTLE, _THROTTLED_NO_MORE, of["throttled"]),
+                                (_EXCLUDE, _ADMIT, of["lock_waits"]), (_EXCLUDE, _ADMIT, excluded.closed),
+                                (_CREATE, _NEVER_STARTED, excluded.open)):  # fmt: skip
+        changes.add_spans(begins, ends, find(ranks, spans.rank.astype(np.int64)), spans.start, spans.end)
     found.place, found.state = changes.states()
     return found
 
@@ -186,6 +198,12 @@ class _Changes:
     def add(self, kind: int, rank_index: np.ndarray, time: np.ndarray) -> None:
         self._codes.append(self._states.locate(rank_index, time) << _KIND_BITS | kind)
 
+    def add_spans(self, begins: int, ends: int, rank_index: np.ndarray, start: np.ndarray, end: np.ndarray) -> None:
+        """From each start to its end; of other ranks none."""
+        known = np.flatnonzero(rank_index >= 0)
+        self.add(begins, rank_index[known], start[known])
+        self.add(ends, rank_index[known], end[known])
+
     def states(self) -> tuple[np.ndarray, np.ndarray]:
         """Places where the state changes, and the state from there on."""
         codes = np.concatenate(self._codes)
@@ -198,7 +216,8 @@ class _Changes:
         holds = {name: np.cumsum(_CHANGES[:, column][kinds], dtype=np.int32)[last] > 0
                  for column, name in enumerate(_COUNTERS)}  # fmt: skip
         state = np.full(len(place), OUTSIDE, dtype=np.uint8)
-        for name, value in (("started", TAIL), ("blocked", DEPENDENCES), ("communicating", COMMUNICATION),
+        for name, value in (("started", TAIL), ("blocked", DEPENDENCES), ("excluded", CONSTRAINT),
+                            ("throttled", THROTTLED), ("device", DEVICE), ("communicating", COMMUNICATION),
                             ("producing", DISCOVERY), ("ready", READY)):  # fmt: skip
             state[holds[name]] = value
         state[~holds["alive"]] = AWAY
@@ -207,10 +226,13 @@ class _Changes:
         return (place, state) if place[0] == 0 else (np.r_[0, place], np.r_[np.uint8(AWAY), state])
 
 
-def _add_tasks(changes: _Changes, tasks: model.Tasks, ready: Readiness, rank: np.ndarray, end: int) -> None:
-    """The life of each task; what never happened happens at the end."""
+def _add_tasks(changes: _Changes, tasks: model.Tasks, ready: Readiness, excluded: np.ndarray, rank: np.ndarray,
+               end: int) -> None:  # fmt: skip
+    """The life of each task; what never happened happens at the end. Whether a member of a mutexinoutset is ready is
+    said elsewhere (`excluded`): here it is blocked until its dependences are met, and then starts at once."""
     known = rank >= 0
-    queued = known & tasks.deferred
+    apart = known & tasks.deferred & excluded
+    queued = known & tasks.deferred & ~excluded
     blocked = queued & (ready.time > ready.declared)
     for kind, chosen, time in (
         (_BLOCK, blocked, ready.declared),
@@ -219,7 +241,10 @@ def _add_tasks(changes: _Changes, tasks: model.Tasks, ready: Readiness, rank: np
         (_CREATE, queued & ~blocked, ready.declared),
         (_START, queued & (tasks.start >= 0), tasks.start),
         (_NEVER_STARTED, queued & (tasks.start < 0) & (ready.time < NEVER), None),
-        (_START_AT_ONCE, known & ~tasks.deferred & (tasks.start >= 0), tasks.start),
+        (_BLOCK, apart & (ready.time > ready.declared), ready.declared),
+        (_NEVER_READY, apart & (ready.time > ready.declared) & (ready.time < NEVER), ready.time),
+        (_NEVER_READY, apart & (ready.time == NEVER), None),
+        (_START_AT_ONCE, known & (~tasks.deferred | excluded) & (tasks.start >= 0), tasks.start),
         (_FINISH, known & (tasks.start >= 0) & (tasks.end >= 0), tasks.end),
         (_FINISH, known & (tasks.start >= 0) & (tasks.end < 0), None),
     ):

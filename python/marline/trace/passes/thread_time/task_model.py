@@ -14,11 +14,13 @@ from ...read.columns import find, overlaps
 from ...registry import Analysis
 from .causes import CAUSES, NUMBER
 from ..lanes import Lanes, Pieces
-from .states import AWAY, COMMUNICATION, DEPENDENCES, DISCOVERY, OUTSIDE, READY, STATES, TAIL, Integrals, States
+from .states import (AWAY, COMMUNICATION, CONSTRAINT, DEPENDENCES, DEVICE, DISCOVERY, OUTSIDE, READY, STATES, TAIL,
+                     THROTTLED, Integrals, States)  # fmt: skip
 
 _IDLE_OF_STATE = {
     AWAY: "idle_ranks", DISCOVERY: "idle_discovery", COMMUNICATION: "idle_communication",
-    DEPENDENCES: "idle_dependences", TAIL: "idle_tail", OUTSIDE: "idle_outside",
+    DEVICE: "idle_device", THROTTLED: "idle_throttled", CONSTRAINT: "idle_constraint", DEPENDENCES: "idle_dependences",
+    TAIL: "idle_tail", OUTSIDE: "idle_outside",
 }  # fmt: skip
 
 
@@ -93,6 +95,10 @@ def task_times(of: Analysis, lanes: Lanes, edges: np.ndarray) -> np.ndarray:
     left = [measure.whole(state) - work.within(state) - off.within(state) for state in range(STATES)]
     for state, name in _IDLE_OF_STATE.items():
         time[:, :, NUMBER[name]] = left[state]
+    rows = np.flatnonzero(~explicit & runs.waits)
+    waits = measure.pieces(lane[rows], runs.start[rows], runs.end[rows]).within(OUTSIDE)
+    time[:, :, NUMBER["idle_barrier"]] = waits
+    time[:, :, NUMBER["idle_outside"]] -= waits
     rows = np.flatnonzero(~explicit & runs_code)
     code, code_mpi = (measured.within(READY) for measured in part(rows, runs.end[rows]))
     chosen = ~explicit[who.segment]
