@@ -15,6 +15,7 @@ from marline.report.badge import write_badge
 from marline.report.options import add_scripting, check_options
 from marline.report.progress import progress_bar
 from marline.trace.exports.options import FORMATS, add_exports
+from marline.trace.selection import Selection, add_selection
 from marline.trace.views.options import add_views, check_views
 
 try:
@@ -108,6 +109,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     form.add_argument("--json", action="store_true", help="print everything as JSON")
     form.add_argument("--csv", action="store_true", help="print the breakdown of each thread as CSV")
     parser.add_argument("--windows", type=_windows, metavar="N", help="the breakdown of N windows of time, too")
+    add_selection(parser)
     add_views(parser)
     add_exports(parser)
     add_scripting(parser)
@@ -138,7 +140,9 @@ def analyse(folder: Path, options: argparse.Namespace) -> tuple["Analysis", list
     own = [name for path in options.passes for name in named_passes(path)]
     with progress_bar() as progress:
         windows = getattr(options, "windows", None) or DEFAULT_WINDOWS
-        of = Analysis(load(folder, progress), progress, windows)
+        selection = Selection(getattr(options, "window", None), getattr(options, "ranks", None))
+        own += ["overlap_of_set"] if selection and "overlap_of_set" not in own else []
+        of = Analysis(load(folder, progress), progress, windows, selection)
         for name in (*metrics.PASSES, *own):
             of[name]
         said = write_views(of, Views(options.perfetto, options.chrome, options.png, options.svg, options.color_by),

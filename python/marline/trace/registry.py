@@ -27,6 +27,7 @@ from typing import Any
 
 from .read.progress import Progress, no_progress
 from .read.records import Trace
+from .selection import Selection
 
 
 class AnalysisError(Exception):
@@ -116,13 +117,16 @@ def _restore(before: dict[str, Pass]) -> None:
 
 
 class Analysis:
-    """The results of passes over one trace, by name. `windows` is into how many time windows results are divided."""
+    """The results of passes over one trace, by name. `windows` is into how many time windows results are divided,
+    `selection` the part of the run that a user has asked for."""
 
-    def __init__(self, trace: Trace, progress: Progress = no_progress, windows: int = 50) -> None:
+    def __init__(self, trace: Trace, progress: Progress = no_progress, windows: int = 50,
+                 selection: Selection = Selection()) -> None:  # fmt: skip
         if windows < 1:
             raise AnalysisError(f"{windows} time windows: give at least 1")
         self.trace = trace
         self.windows = windows
+        self.selection = selection
         self._progress = progress
         self._results: dict[str, Any] = {}
         self._current: Pass | None = None

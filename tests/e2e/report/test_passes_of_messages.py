@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The passes `matrix`, `early_sends` and `outliers` on traces made by hand, with answers worked out by hand. One cycle
+"""The passes `matrix`, `early_sends`, `outliers` and `overlap_of_set` on traces made by hand, with answers worked out by hand. One cycle
 is one nanosecond, and records begin at 1000."""
 from __future__ import annotations
 
+import argparse
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, Stream, save  # first: it finds marline
+import pytest
+
+from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, save  # first: it finds marline
 from marline.report.notable import notable
-from marline.trace.analysis import Analysis
+from marline.trace.analysis import Analysis, AnalysisError
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
+from marline.trace.selection import Selection
+from marline.trace.selection import ranks as parse_ranks
+from marline.trace.selection import window as parse_window
 
 
 def call(stream: Stream, start: int, end: int, name: str, *inside: tuple[int, str, dict[str, int]], task: int = A,
@@ -124,3 +132,64 @@ def test_outliers_where_most_are_equal(tmp_path: Path) -> None:
 def test_no_outliers_among_equals_or_few(tmp_path: Path) -> None:
     assert with_tasks(tmp_path, [10] * 20).document("outliers")["outliers"] == 0
     assert with_tasks(tmp_path, [10, 10, 10, 500]).document("outliers")["outliers"] == 0
+
+
+def overlapping(folder: Path) -> Path:
+    """Three ranks with a thread each. Rank 0 sends at 10 what rank 1 gets at 50, and at 60 what rank 2 gets at 100. In
+    tasks, rank 0 works 10-100 but for its sends of 1 ns, and rank 1 20-40."""
+    first, second, third = Stream(), Stream(), Stream()
+    for stream, start, end in ((first, 0, 100), (second, 20, 40)):
+        stream.add(1000, "implicit_begin", IMPLICIT, size=1).add(1000, "wait_begin", IMPLICIT, kind=2)
+        stream.add(1000, "task_create", B, parent=IMPLICIT, flags=4)
+        stream.add(1000 + start, "task_schedule", IMPLICIT, next=B, status=SWITCH)
+        stream.add(1000 + end, "task_schedule", B, next=IMPLICIT, status=COMPLETE)
+    call(first, 10, 11, "MPI_Send", task=B, peer=1)
+    call(first, 60, 61, "MPI_Send", task=B, peer=2)
+    call(second, 0, 50, "MPI_Recv", task=C, peer=0)
+    call(third, 0, 100, "MPI_Recv", task=C, peer=0)
+    for stream in (first, second):
+        stream.records.sort(key=lambda record: record[0])
+    for number, stream in enumerate((first, second, third)):
+        save(folder, [stream], number, size=3)
+    return folder
+
+
+@pytest.mark.parametrize(("selection", "messages", "under_way", "work", "ratio"), [
+    (Selection(), 2, 80, 39 + 39, 78 / 80),
+    (Selection(window=(30, 70)), 2, 20 + 10, 20 + 9, 29 / 30),
+    (Selection(ranks=(0, 1)), 1, 40, 39, 39 / 80),  # to rank 2 only; two threads could have worked
+    (Selection((0, 30), (0, 2)), 1, 20, 19, 19 / 40),  # to rank 1
+    (Selection(ranks=(1,)), 0, 0, 0, None),
+])  # fmt: skip
+def test_overlap_of_a_window_and_a_set(tmp_path: Path, selection: Selection, messages: int, under_way: int, work: int,
+                                       ratio: float | None) -> None:  # fmt: skip
+    of = Analysis(read_trace(overlapping(tmp_path)), selection=selection)
+    found = of.document("overlap_of_set")
+    assert (found["messages"], found["under_way_ns"], found["work_ns"]) == (messages, under_way, work)
+    assert found["ratio"] == ratio
+    if not selection:
+        assert of.document("overlap")["ratio"] == ratio
+
+
+def test_rank_that_is_not_there(tmp_path: Path) -> None:
+    of = Analysis(read_trace(overlapping(tmp_path)), selection=Selection(ranks=(1, 7)))
+    with pytest.raises(AnalysisError, match=r"^--ranks: the trace has no rank 7; its ranks are 0 to 2$"):
+        of.document("overlap_of_set")
+
+
+@pytest.mark.parametrize(("text", "expected"), [("0:1.5ms", (0, 1_500_000)), ("20us:1s", (20_000, 10**9))])
+def test_windows_of_time(text: str, expected: tuple[int, int]) -> None:
+    assert parse_window(text) == expected
+
+
+@pytest.mark.parametrize(("parse", "text"), [
+    (parse_window, "5ms"), (parse_window, "2ms:1ms"), (parse_window, "1:2"), (parse_window, "a:b"),
+    (parse_ranks, ""), (parse_ranks, "3-1"), (parse_ranks, "1,,2"), (parse_ranks, "70000"),
+])  # fmt: skip
+def test_selections_that_say_nothing(parse: Callable[[str], Any], text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="^" + re.escape(repr(text)) + " is not a .*: write "):
+        parse(text)
+
+
+def test_lists_of_ranks() -> None:
+    assert parse_ranks("0-3,8,2") == (0, 1, 2, 3, 8)

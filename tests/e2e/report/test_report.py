@@ -182,6 +182,14 @@ def test_pass_of_marline_by_its_name(two_threads: Path) -> None:
     assert result.returncode == 125 and result.stderr.endswith("or the name of one of Marline's: 'efficiency'?\n")
 
 
+def test_overlap_of_a_window_is_asked_for(two_threads: Path) -> None:
+    result = report(two_threads, "--window", "0:50us", "--ranks", "0")
+    assert result.returncode == 0 and re.search(r"^overlap of set messages +0$", result.stdout, re.MULTILINE)
+    found = document_of(two_threads, "--window", "0:50us")["passes"]["overlap_of_set"]
+    assert found["window_ns"] == [0, 50_000] and found["ranks"] is None
+    assert "'50us' is not a window of time" in report(two_threads, "--window", "50us").stderr
+
+
 OWN = """\
 from marline.trace.analysis import analysis_pass
 class Result:

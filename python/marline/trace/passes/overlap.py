@@ -75,7 +75,7 @@ class _Work:
         return np.where(at >= 0, self._done[safe] + self._working[safe] * (time - self._time[safe]), 0)
 
 
-def _work_of(of: Analysis, rank: int) -> _Work:
+def work_of(of: Analysis, rank: int) -> _Work:
     runs, mpi, explicit = of["segments"], of["in_mpi"], of["owners"] >= 0
     mine = runs.rank == rank
     if (explicit & mine).any():
@@ -111,7 +111,7 @@ def _overlap(of: Analysis, sender: np.ndarray, start: np.ndarray, end: np.ndarra
     ranks = np.unique(sender)
     work = np.zeros(len(ranks), dtype=np.int64)
     for number, rank in enumerate(ranks.tolist()):
-        done = _work_of(of, rank)
+        done = work_of(of, rank)
         mine = sender == rank
         work[number] = int((done.until(end[mine]) - done.until(start[mine])).sum())
     place = np.searchsorted(ranks, sender)
