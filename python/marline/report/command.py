@@ -14,13 +14,13 @@ from marline.report import conditions
 from marline.report.badge import write_badge
 from marline.report.options import add_scripting, check_options
 from marline.report.progress import progress_bar
+from marline.report.several_options import add_several
 from marline.trace.exports.options import FORMATS, add_exports
 from marline.trace.selection import Selection, add_selection
 from marline.trace.views.options import add_views, check_views
 
 try:
-    from marline.report import metrics
-    from marline.report import history
+    from marline.report import history, metrics, several
     from marline.report import text as report_text
     from marline.report.causes import MACHINE_RULES, RULES
     from marline.trace.analysis import Analysis, AnalysisError, named_passes
@@ -45,6 +45,10 @@ def main(arguments: list[str], _: Path) -> int:
     if options.history is not None:
         with refusing():
             return print_history(options)
+    if len(options.folders) > 1 or options.scaling or options.weak_scaling:
+        with refusing():
+            several.print_several(options)
+        return 0
     with refusing():
         of, own = analyse(options.folder, options)
         document = metrics.make_document(of, own)
@@ -100,20 +104,24 @@ def require_packages() -> None:
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="marline report",
-        usage="marline report DIR [OPTION ...]\n       marline report --history DIR [--csv | --json] [--badge FILE]",
+        usage="marline report DIR [OPTION ...]\n       marline report DIR DIR ... [--scaling | --weak-scaling] [--json]\n       marline report --history DIR [--csv | --json] [--badge FILE]",
         description="Says what a trace holds: work, idle and overhead of each rank, the biggest cause of lost time, "
         "and what to try next.",
     )
-    parser.add_argument("folder", metavar="DIR", type=Path, nargs="?", help="a trace, as `marline trace` leaves it")
+    parser.add_argument("folders", metavar="DIR", type=Path, nargs="*",
+                        help="a trace, as `marline trace` leaves it; of two, the second is compared with the first")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print everything as JSON")
     form.add_argument("--csv", action="store_true", help="print the breakdown of each thread as CSV")
     parser.add_argument("--windows", type=_windows, metavar="N", help="the breakdown of N windows of time, too")
+    add_several(parser)
     add_selection(parser)
     add_views(parser)
     add_exports(parser)
     add_scripting(parser)
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    options.folder = options.folders[0] if options.folders else None
+    return options
 
 
 def _windows(text: str) -> int:

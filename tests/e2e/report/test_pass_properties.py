@@ -10,8 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from handmade import COMPLETE, IMPLICIT, SWITCH, A, Stream, save  # first: it finds marline
+from marline.report.compare import compare, summary
+from marline.report.scaling import scaling
 from marline.trace.analysis import Analysis
 from marline.trace.passes.efficiency.ideal_network import replay
+from marline.trace.passes.thread_time.causes import NUMBER
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
 from test_analysis_properties import BASE, Runtime, analysed, runtimes
@@ -107,3 +110,18 @@ def test_known_graph_and_ready_queue(ranks: list[Runtime]) -> None:
     waited = np.maximum(until - np.clip(of["readiness"].time, begin, end), 0)[tasks.deferred].sum()
     assert close((queue.mean * np.diff(queue.edges)).sum(), waited)
     assert 0 <= queue.empty <= end - begin and np.all(queue.mean <= queue.most + 1e-9)
+
+
+@few
+@given(RANKS)
+def test_work_by_kind_and_comparison(ranks: list[Runtime]) -> None:
+    """Kinds of tasks share the breakdown's work; a run compared with itself differs in nothing."""
+    of = analysed(ranks)
+    if "code" not in of["breakdown"].models:
+        work = of["breakdown"].time.sum(axis=(0, 1))[NUMBER["work_body"]]
+        assert of["work_by_kind"].work[:-1].sum() == work
+    document = compare(summary(of), summary(of))
+    assert set(document["ratios"].values()) <= {1.0, None}
+    assert {row["work_ratio"] for row in document["kinds"]} <= {1.0, None}
+    run = scaling([summary(of)] * 2)["runs"][1] if of["breakdown"].makespan else {"speedup": 1}
+    assert run["speedup"] == 1

@@ -169,25 +169,16 @@ def test_own_pass(two_threads: Path, tmp_path: Path) -> None:
 
 
 def test_pass_of_marline_by_its_name(two_threads: Path) -> None:
-    """60 us of work on two threads in 100 us; values of the pass are lines, its lists tables.
-    Nothing says that thread 1 waits: it runs code all the time."""
-    result = report(two_threads, "--pass", "efficiency", "--pass", "regions", "--pass", "graph")
+    """60 us of work on two threads in 100 us; values of the pass are lines, its lists tables. Of a window, the overlap
+    is asked for by options of its own."""
+    result = report(two_threads, "--pass", "efficiency", "--pass", "graph", "--window", "0:50us", "--ranks", "0")
     assert result.returncode == 0, result.stderr
     assert re.search(r"^efficiency makespan +100 us$", result.stdout, re.MULTILINE)
     assert re.search(r"^efficiency mpi +-$", result.stdout, re.MULTILINE)
     assert re.search(r"^graph kinds\nname +tasks +total +min +max +device\n", result.stdout, re.MULTILINE)
-    assert document_of(two_threads, "--pass", "useful")["passes"]["useful"][0] == {
-        "rank": 0, "thread": 1, "useful_ns": 100_000}  # fmt: skip
+    assert re.search(r"^overlap of set window +0 s 50.0 us$", result.stdout, re.MULTILINE)
     result = report(two_threads, "--pass", "eficiency")
     assert result.returncode == 125 and result.stderr.endswith("or the name of one of Marline's: 'efficiency'?\n")
-
-
-def test_overlap_of_a_window_is_asked_for(two_threads: Path) -> None:
-    result = report(two_threads, "--window", "0:50us", "--ranks", "0")
-    assert result.returncode == 0 and re.search(r"^overlap of set messages +0$", result.stdout, re.MULTILINE)
-    found = document_of(two_threads, "--window", "0:50us")["passes"]["overlap_of_set"]
-    assert found["window_ns"] == [0, 50_000] and found["ranks"] is None
-    assert "'50us' is not a window of time" in report(two_threads, "--window", "50us").stderr
 
 
 OWN = """\

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `marline report` for several traces. Standard library only, as `--help` needs no more."""
+
+import argparse
+
+from marline.errors import Refusal
+from marline.trace.exports.options import FORMATS
+
+# What describes one trace only.
+_OF_ONE = ("csv", "windows", "selected_window", "selected_ranks", "passes", "perfetto", "chrome", "png", "svg", "color_by",
+           "fail_if", "summary", "badge", *FORMATS)
+
+
+def add_several(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--scaling", action="store_true",
+                        help="a table of several traces of one program, efficiencies relative to the first: the same "
+                        "problem on more threads or ranks")  # fmt: skip
+    parser.add_argument("--weak-scaling", action="store_true",
+                        help="the same of problems that grow with the number of threads")  # fmt: skip
+
+
+def check_several(options: argparse.Namespace) -> None:
+    """Refuses what several traces have no answer to."""
+    for name in _OF_ONE:
+        if getattr(options, name, None):
+            word = "--pass" if name == "passes" else f"--{name.replace('_', '-')}"
+            raise Refusal(f"{word} describes one trace, and {len(options.folders)} are given: leave it out, or give one")
+    if len(options.folders) > 2 and not (options.scaling or options.weak_scaling):
+        raise Refusal(f"{len(options.folders)} traces: two are compared; give --scaling or --weak-scaling for a table "
+                      "of more")  # fmt: skip
+    if options.scaling and options.weak_scaling:
+        raise Refusal("--scaling and --weak-scaling: give one of them")

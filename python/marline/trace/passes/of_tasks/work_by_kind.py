@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pass `work_by_kind`: for each kind of task, its time of work, its time in MPI, and the time of its messages.
+
+For the tasks u of a kind, and the messages e that they send:
+
+    work(kind)          = sum of d(u), the time that u was on a thread, without MPI and without waits
+    in MPI(kind)        = sum of the time that calls held a thread that ran u
+    communication(kind) = sum of d(e), from the call that sends to the end of the call in which the receiver has it
+
+Two runs of one program are compared by these sums: work and communication inflation (R. Pereira, thesis, 2023, 4.1.2)
+are their ratios.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...model import TASKWAIT
+from ...read.columns import overlaps, sums
+from ...registry import Analysis, analysis_pass
+from ...statistics import rows
+
+OUTSIDE = "code outside of tasks"
+
+
+@dataclass
+class WorkByKind:
+    """A row per kind, and a last one for code outside of explicit tasks. Times in ns."""
+
+    names: list[str]
+    tasks: np.ndarray
+    work: np.ndarray
+    in_mpi: np.ndarray
+    messages: np.ndarray
+    communication: np.ndarray
+
+    def document(self) -> list[dict[str, Any]]:
+        table = rows(name=self.names, tasks=self.tasks, work_ns=self.work, in_mpi_ns=self.in_mpi,
+                     messages=self.messages, communication_ns=self.communication)  # fmt: skip
+        return sorted((row for row in table if any(list(row.values())[1:])), key=lambda row: -row["work_ns"])
+
+
+@analysis_pass("work_by_kind", needs=("tasks", "kinds", "segments", "owners", "in_mpi", "calls", "messages"))
+def work_by_kind(of: Analysis) -> WorkByKind:
+    tasks, kinds, runs, mpi, calls = (of[name] for name in ("tasks", "kinds", "segments", "in_mpi", "calls"))
+    messages, owners = of["messages"], of["owners"]
+    number = len(kinds.names) + 1
+    rows_of_code = np.flatnonzero(~runs.waits)
+    kind = _kind(kinds.of_task, owners[rows_of_code], number - 1)
+    start, end = runs.start[rows_of_code], runs.end[rows_of_code]
+    inside = overlaps(runs.task[rows_of_code], start, end, mpi.task, mpi.start, mpi.end)
+    in_mpi = sums(kind[inside.a], inside.end - inside.start, number)
+    real = (tasks.flags & TASKWAIT) == 0
+    sender = _kind(kinds.of_task, tasks.index(calls.task[messages.send]), number - 1)
+    lasted = np.maximum(calls.end[messages.receive] - calls.start[messages.send], 0)
+    return WorkByKind(
+        [*kinds.names, OUTSIDE], np.bincount(kinds.of_task[real], minlength=number),
+        sums(kind, end - start, number) - in_mpi, in_mpi, np.bincount(sender, minlength=number),
+        sums(sender, lasted, number),
+    )  # fmt: skip
+
+
+def _kind(of_task: np.ndarray, row: np.ndarray, outside: int) -> np.ndarray:
+    """The kind of each row of tasks; -1 is outside of all."""
+    found = np.full(len(row), outside, dtype=np.int64)
+    found[row >= 0] = of_task[row[row >= 0]]
+    return found
