@@ -20,11 +20,12 @@ from marline.trace.passes import held_receives, tied_waits  # noqa: F401  regist
 from marline.trace.passes.thread_time.causes import CAUSES
 
 # Each has its own key in the document.
-FURTHER = ("matrix", "early_sends", "outliers", "known_graph", "ready_queue")
+FURTHER = ("efficiency", "bounds", "matrix", "early_sends", "outliers", "known_graph", "ready_queue", "slow_patterns",
+           "work_by_kind")
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
           "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",
-          "gtdg", "loops", "mpi_waits", "efficiency", *FURTHER)  # fmt: skip
+          "gtdg", "loops", "mpi_waits", *FURTHER)  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -48,7 +49,6 @@ def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any
         "links": results["links"],
         "critical_path": results["critical_path"],
         "gtdg": results["gtdg"],
-        "efficiency": results["efficiency"],
         **{name: results[name] for name in FURTHER},
         "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"] - kind["device_ns"]),
         "regions": results["regions"],

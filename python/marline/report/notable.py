@@ -13,7 +13,17 @@ _PARTS = (("undiscovered_ns", "until their task was created"), ("queued_ns", "in
 
 def notable(document: dict[str, Any]) -> list[tuple[str, str]]:
     """Title and text of each line."""
-    return [*_late_sends(document), *_outliers(document)]
+    return [*_late_sends(document), *_outliers(document), *_slow_patterns(document)]
+
+
+def bounds_by_machine(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Only where MPI takes time: else the line on the critical path has said all."""
+    if found["infinite_threads_ns"] == found["infinite_threads_and_network_ns"]:
+        return []
+    return [("at best", f"{duration(found['infinite_threads_ns'])} with infinite threads, "
+             f"{duration(found['infinite_network_ns'])} with an infinite network "
+             f"({duration(found['infinite_network_same_order_ns'])} if tasks keep their order), "
+             f"{duration(found['infinite_threads_and_network_ns'])} with both")]  # fmt: skip
 
 
 def _late_sends(document: dict[str, Any]) -> list[tuple[str, str]]:
@@ -36,3 +46,18 @@ def _outliers(document: dict[str, Any]) -> list[tuple[str, str]]:
              f"others of their kind; worst: {worst['name']}, rank {worst['rank']}, thread {worst['thread']}, "
              f"{duration(worst['running_ns'])} from {duration(worst['start_ns'])} on "
              f"({worst['times_median']:.3g} x median)")]  # fmt: skip
+
+
+_PATTERNS = (("duplicate", "repeat others"), ("transitive", "follow from others"),
+             ("product", "could be left out with inoutset"))  # fmt: skip
+
+
+def _slow_patterns(document: dict[str, Any]) -> list[tuple[str, str]]:
+    found = document["slow_patterns"]
+    worth = [(found[name], text) for name, text in _PATTERNS
+             if (found[name]["time_ns"] or 0) > WORTH_SAYING * document["total"]["makespan_ns"]]  # fmt: skip
+    if not worth:
+        return []
+    parts = [f"{count(round(one['edges']))} {text} (up to {duration(one['time_ns'])} of creation)" for one, text in worth]
+    return [("extra edges", f"of {count(found['declared'])} declared: " + ", ".join(parts)
+             + f", at {duration(found['edge_ns'])} each")]  # fmt: skip

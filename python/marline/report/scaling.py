@@ -44,7 +44,7 @@ def _run(first: dict[str, Any], one: dict[str, Any], weak: bool) -> dict[str, An
     computation = reference * more / useful if useful else 0.0
     return {
         "program": one["program"], "ranks": one["ranks"], "threads": one["threads"], "makespan_ns": one["makespan_ns"],
-        "useful_ns": useful, "speedup": first["makespan_ns"] * more / one["makespan_ns"],
+        "useful_ns": useful, "speedup": first["makespan_ns"] * more / max(one["makespan_ns"], 1),
         "efficiency": {"global": one["efficiency"]["parallel"] * computation, "computation_scaling": computation,
                        **one["efficiency"]},
     }  # fmt: skip

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from marline.report import machine, without_tasks
 from marline.report.efficiency_text import efficiency_tree
-from marline.report.notable import notable
+from marline.report.notable import bounds_by_machine, notable
 from marline.report.pass_text import pass_result
 from marline.trace.analysis import is_built_in
 from marline.units import count, duration, percent, size
@@ -167,6 +167,8 @@ def facts(document: dict[str, Any]) -> Table:
     for title, text in efficiency_tree(document["efficiency"]):
         table.add_row(title, text)
     for title, text in bounds(document["critical_path"], len(document["ranks"])):
+        table.add_row(title, text)
+    for title, text in bounds_by_machine(document["bounds"]):
         table.add_row(title, text)
     calls = [row for row in document["communication"]["calls"] if row["kind"] != "local"]
     if calls:

@@ -30,7 +30,12 @@ class Edges:
 
     source: np.ndarray
     sink: np.ndarray
-    duplicates: int = 0  # how often a pair was declared by one more address
+    times: np.ndarray  # by how many addresses each pair was declared
+
+    @property
+    def duplicates(self) -> int:
+        """How often a pair was declared by one more address."""
+        return int(self.times.sum()) - len(self.times)
 
 
 @dataclass
@@ -130,7 +135,7 @@ def _by_place(accesses: _Accesses) -> _ByPlace:
 def _edges(accesses: _Accesses) -> Edges:
     none = np.zeros(0, dtype=np.int64)
     if not len(accesses.task):
-        return Edges(none, none)
+        return Edges(none, none, none)
     by_place = _by_place(accesses)
     task, first, generation = by_place.task, by_place.first, by_place.generation
     size = np.diff(np.r_[first, len(task)])
@@ -142,7 +147,7 @@ def _edges(accesses: _Accesses) -> Edges:
     source = task[np.repeat(first[generation - 1], before) + offset]
     itself = source == sink
     pairs = source[~itself] * (int(task.max()) + 1) + sink[~itself]
-    declared = len(pairs)
-    pairs = distinct(pairs)
-    source, sink = np.divmod(pairs, int(task.max()) + 1)
-    return Edges(source, sink, declared - len(pairs))
+    pairs.sort()
+    first_of_pair = np.flatnonzero(group_starts(pairs))
+    source, sink = np.divmod(pairs[first_of_pair], int(task.max()) + 1)
+    return Edges(source, sink, np.diff(np.r_[first_of_pair, len(pairs)]))

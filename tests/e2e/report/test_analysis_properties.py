@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from handmade import COMPLETE, SWITCH, UNDEFERRED, Stream, save  # first: it finds marline
+from marline.report.metrics import FURTHER
 from marline.trace.analysis import Analysis
 from marline.trace.passes.thread_time.causes import NUMBER, OF_PART
 from marline.trace.read.events import CALL_NUMBER
@@ -247,7 +248,7 @@ def analyse_or_refuse(folder: Path) -> None:
         assert len(str(error).splitlines()) == 1
         return
     assert np.all(of["breakdown"].time.sum(axis=2) == np.diff(of["breakdown"].edges))
-    for name in ("graph", "discovery", "communication", "regions", "worksharing", "integrity", "critical_path"):
+    for name in ("graph", "discovery", "communication", "regions", "worksharing", "integrity", *FURTHER):
         of.document(name)
 
 

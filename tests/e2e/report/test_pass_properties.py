@@ -123,5 +123,21 @@ def test_work_by_kind_and_comparison(ranks: list[Runtime]) -> None:
     document = compare(summary(of), summary(of))
     assert set(document["ratios"].values()) <= {1.0, None}
     assert {row["work_ratio"] for row in document["kinds"]} <= {1.0, None}
-    run = scaling([summary(of)] * 2)["runs"][1] if of["breakdown"].makespan else {"speedup": 1}
-    assert run["speedup"] == 1
+    assert scaling([summary(of)] * 2)["runs"][1]["speedup"] == min(of["breakdown"].makespan, 1)
+
+
+@few
+@given(RANKS)
+def test_bounds_and_patterns_of_edges(ranks: list[Runtime]) -> None:
+    """Bounds are in order; edges beside a path of two are those that a search finds."""
+    of = analysed(ranks)
+    found, edges = of["bounds"], of["edges"]
+    assert found.infinite_threads_and_network <= found.infinite_threads <= found.makespan
+    assert found.infinite_threads_and_network <= found.infinite_network <= found.infinite_network_same_order
+    assert found.infinite_network_same_order <= found.makespan
+    pairs = set(zip(edges.source.tolist(), edges.sink.tolist()))
+    patterns = of["slow_patterns"]
+    beside = [any((u, w) in pairs and (w, v) in pairs for w in range(len(of["tasks"].id)))
+              for u, v in zip(edges.source.tolist(), edges.sink.tolist())]  # fmt: skip
+    assert patterns.transitive.tolist() == beside
+    assert patterns.duplicate.sum() == edges.duplicates and not patterns.product.any()

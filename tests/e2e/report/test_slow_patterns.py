@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The passes `slow_patterns` and `bounds` on traces made by hand, with answers worked out by hand."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handmade import IMPLICIT, Stream, save  # first: it finds marline
+from marline.report.notable import bounds_by_machine, notable
+from marline.trace.analysis import Analysis
+from marline.trace.read.reader import read_trace
+from test_critical_path import A, B, rank
+
+INOUT, IN, INOUTSET = 3, 1, 7
+
+
+def created(folder: Path, tasks: list[list[tuple[int, int]]], cost: int = 7, pause: int = 100) -> dict[str, Any]:
+    """Tasks with dependences (kind, address). Creation takes `pause` ns and `cost` for each edge, which the test counts
+    as one for each address that an earlier task has named with INOUT."""
+    stream, now, known = Stream().add(1000, "implicit_begin", IMPLICIT, size=1), 1000, set()
+    for number, dependences in enumerate(tasks):
+        stream.add(now, "task_create", 500 + number, parent=IMPLICIT, flags=4)
+        for kind, address in dependences:
+            stream.add(now, "dependence", 500 + number, type=kind, address=address)
+        now += pause + cost * sum(address in known for _, address in dependences)
+        known |= {address for _, address in dependences}
+    for number in range(len(tasks)):
+        stream.add(now + 10, "task_run", 500 + number, start=now, outer=IMPLICIT)
+        now += 10
+    return Analysis(read_trace(save(folder, [stream]))).document("slow_patterns")
+
+
+def counts(found: dict[str, Any]) -> dict[str, float]:
+    return {name: round(found[name]["edges"], 9) for name in ("duplicate", "transitive", "product")}
+
+
+def test_duplicates_and_what_an_edge_costs(tmp_path: Path) -> None:
+    """20 tasks follow one another by one address, then 20 more by three: these have 2 edges too many. The first of them
+    names two addresses that nobody has named. An edge costs 7 ns."""
+    found = created(tmp_path, [[(INOUT, 1)]] * 20 + [[(INOUT, 1), (INOUT, 2), (INOUT, 3)]] * 20)
+    assert found["edges"] == 39 and found["declared"] == 39 + 2 * 19
+    assert counts(found) == {"duplicate": 38, "transitive": 0, "product": 0}
+    assert found["edge_ns"] == pytest.approx(7) and found["duplicate"]["time_ns"] == pytest.approx(38 * 7)
+    (kind,) = found["duplicate"]["kinds"]
+    assert kind["edges"] == 38 and kind["from"] == kind["to"]
+    nothing = {"early_sends": {"mean_ns": 0}, "outliers": {"outliers": 0}, "slow_patterns": found}
+    assert notable(nothing | {"total": {"makespan_ns": 400, "work_ns": 400}}) == [
+        ("extra edges", "of 77 declared: 38 repeat others (up to 266 ns of creation), at 7.00 ns each")]
+    assert notable(nothing | {"total": {"makespan_ns": 30_000, "work_ns": 400}}) == []
+
+
+def test_cost_that_the_run_does_not_show(tmp_path: Path) -> None:
+    """All tasks but the first have one edge."""
+    found = created(tmp_path, [[(INOUT, 1)]] * 20)
+    assert found["edge_ns"] is None and found["duplicate"]["time_ns"] is None
+
+
+def test_edge_beside_a_path(tmp_path: Path) -> None:
+    """The first writes 1 and 2, the second 1, and the third both: its edge from the first follows from the others."""
+    assert counts(created(tmp_path, [[(INOUT, 1), (INOUT, 2)], [(INOUT, 1)], [(INOUT, 1), (INOUT, 2)]])) == {
+        "duplicate": 0, "transitive": 1, "product": 0}  # fmt: skip
+
+
+@pytest.mark.parametrize(("m", "n", "saved"), [(3, 4, 12 - 7), (5, 3, 15 - 8), (2, 9, 0), (9, 2, 0)])
+def test_all_depend_on_all(tmp_path: Path, m: int, n: int, saved: float) -> None:
+    """m tasks write an address each, and n tasks read them all."""
+    writers = [[(INOUT, address)] for address in range(1, m + 1)]
+    readers = [[(IN, address) for address in range(1, m + 1)]] * n
+    assert counts(created(tmp_path, writers + readers)) == {"duplicate": 0, "transitive": 0, "product": saved}
+
+
+def test_all_depend_on_all_by_inoutset(tmp_path: Path) -> None:
+    """As it should be: one address for all."""
+    found = created(tmp_path, [[(INOUTSET, 1)]] * 4 + [[(IN, 1)]] * 4)
+    assert found["edges"] == 16 and counts(found)["product"] == 0
+
+
+def test_bounds_by_machine(tmp_path: Path) -> None:
+    """Rank 0 sends at 100 what rank 1 has at 130; rank 1 works 20 more. Work: 105 and 30 ns on two threads."""
+    save(tmp_path, [rank(0, A, True, "MPI_Send", 100, 105, 5)], 0, size=2)
+    save(tmp_path, [rank(1, B, False, "MPI_Recv", 10, 130, 20)], 1, size=2)
+    found = Analysis(read_trace(tmp_path)).document("bounds")
+    assert found == {"makespan_ns": 150, "infinite_threads_ns": 150, "infinite_network_ns": 120,
+                     "infinite_network_same_order_ns": 120, "infinite_threads_and_network_ns": 120}  # fmt: skip
+    assert bounds_by_machine(found) == [
+        ("at best", "150 ns with infinite threads, 120 ns with an infinite network (120 ns if tasks keep their order), "
+         "120 ns with both")]  # fmt: skip
+    assert bounds_by_machine(found | {"infinite_threads_ns": 120}) == []
