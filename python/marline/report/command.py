@@ -144,7 +144,7 @@ def refusing() -> Iterator[None]:
 
 
 def analyse(folder: Path, options: argparse.Namespace) -> tuple["Analysis", list[str]]:
-    """The analysis with all that a report and the files asked for need, and the names of the passes asked for by --pass."""
+    """The analysis with all that a report and the files asked for need, and the passes that --pass names."""
     own = [name for path in options.passes for name in named_passes(path)]
     with progress_bar() as progress:
         windows = getattr(options, "windows", None) or DEFAULT_WINDOWS

@@ -44,7 +44,7 @@ def compare(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     names = [key for key, value in first.items() if key.endswith("_ns") and isinstance(value, int)]
     return {
         "format": FORMAT,
-        "runs": [{key: value for key, value in run.items() if key not in ("kinds", "causes")} for run in (first, second)],
+        "runs": [{key: run[key] for key in run if key not in ("kinds", "causes")} for run in (first, second)],
         "ratios": {name.removesuffix("_ns"): _ratio(second[name], first[name]) for name in names},
         "causes": _causes(first["causes"], second["causes"]),
         "kinds": _kinds(first["kinds"], second["kinds"]),

@@ -58,6 +58,7 @@ def _slow_patterns(document: dict[str, Any]) -> list[tuple[str, str]]:
              if (found[name]["time_ns"] or 0) > WORTH_SAYING * document["total"]["makespan_ns"]]  # fmt: skip
     if not worth:
         return []
-    parts = [f"{count(round(one['edges']))} {text} (up to {duration(one['time_ns'])} of creation)" for one, text in worth]
+    parts = [f"{count(round(one['edges']))} {text} (up to {duration(one['time_ns'])} of creation)"
+             for one, text in worth]  # fmt: skip
     return [("extra edges", f"of {count(found['declared'])} declared: " + ", ".join(parts)
              + f", at {duration(found['edge_ns'])} each")]  # fmt: skip

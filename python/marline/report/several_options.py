@@ -24,7 +24,7 @@ def check_several(options: argparse.Namespace) -> None:
     for name in _OF_ONE:
         if getattr(options, name, None):
             word = "--pass" if name == "passes" else f"--{name.replace('_', '-')}"
-            raise Refusal(f"{word} describes one trace, and {len(options.folders)} are given: leave it out, or give one")
+            raise Refusal(f"{word} describes one trace, and {len(options.folders)} are given: leave it out")
     if len(options.folders) > 2 and not (options.scaling or options.weak_scaling):
         raise Refusal(f"{len(options.folders)} traces: two are compared; give --scaling or --weak-scaling for a table "
                       "of more")  # fmt: skip

@@ -104,7 +104,8 @@ def test_known_graph_and_ready_queue(ranks: list[Runtime]) -> None:
                 level[one] = 1 + max([level[need] for need in alive[one].needs if need in alive], default=0)
                 width[level[one]] = width.get(level[one], 0) + 1
             known += len(alive)
-        assert (graph.known[number], graph.depth[number]) == (known, max(width)) and graph.width[number] == max(width.values())
+        found = (graph.known[number], graph.depth[number], graph.width[number])
+        assert found == (known, max(width), max(width.values()))
     begin, end = int(queue.edges[0]), int(queue.edges[-1])
     until = np.clip(np.where(tasks.start < 0, end, tasks.start), begin, end)
     waited = np.maximum(until - np.clip(of["readiness"].time, begin, end), 0)[tasks.deferred].sum()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The passes `matrix`, `early_sends`, `outliers` and `overlap_of_set` on traces made by hand, with answers worked out by hand. One cycle
-is one nanosecond, and records begin at 1000."""
+"""The passes `matrix`, `early_sends`, `outliers` and `overlap_of_set` on traces made by hand, with answers
+worked out by hand. One cycle is one nanosecond, and records begin at 1000."""
 from __future__ import annotations
 
 import argparse
@@ -89,7 +89,8 @@ def test_early_sends(tmp_path: Path) -> None:
     }  # fmt: skip
     assert _line(found, "early_sends", makespan_ns=190) == [
         ("late sends", "messages left 80.0 ns after their data was ready, in the mean: 30.0 ns in the task before it "
-         f"sent, 30.0 ns in a queue, 20.0 ns until their task was created; latest: {name} of rank 0, 80.0 ns")]  # fmt: skip
+         "sent, 30.0 ns in a queue, 20.0 ns until their task was created; "
+         f"latest: {name} of rank 0, 80.0 ns")]  # fmt: skip
     assert _line(found, "early_sends", makespan_ns=8001) == []
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...read.columns import overlaps, sums
+from ...read.columns import sums
 from ...registry import Analysis, analysis_pass
 from ..lanes import Lanes
 from ..thread_time.causes import NUMBER
@@ -33,18 +33,21 @@ class Useful:
                 for rank, thread, time in zip(self.rank, self.thread, self.time)]  # fmt: skip
 
 
-@analysis_pass("useful", needs=("breakdown", "segments", "in_mpi"))
+@analysis_pass("useful", needs=("breakdown", "segments", "code_pieces"))
 def useful(of: Analysis) -> Useful:
     """Of a rank without tasks it is the breakdown's work."""
-    table, runs, mpi = of["breakdown"], of["segments"], of["in_mpi"]
-    begin, end = int(table.edges[0]), int(table.edges[-1])
+    table, runs, pieces = of["breakdown"], of["segments"], of["code_pieces"]
+    total = int(table.edges[0]), int(table.edges[-1])
     lanes = Lanes(table.lane_rank, table.lane_thread)
-    start, stop = np.clip(runs.start, begin, end), np.clip(runs.end, begin, end)
-    lane = lanes.index(runs.rank, runs.thread)
-    rows = np.flatnonzero(~runs.waits & (lane >= 0) & (stop > start))
-    inside = overlaps(runs.task[rows], start[rows], stop[rows], mpi.task, mpi.start, mpi.end)
-    time = sums(lane[rows], stop[rows] - start[rows], len(lanes.rank))
-    time -= sums(lane[rows[inside.a]], inside.end - inside.start, len(lanes.rank))
+    lane = lanes.index(runs.rank[pieces.segment], runs.thread[pieces.segment])
+
+    def within(lane: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        known = lane >= 0
+        lasted = np.clip(end, *total) - np.clip(start, *total)
+        return sums(lane[known], lasted[known], len(lanes.rank))
+
+    time = within(lane, runs.start[pieces.segment], runs.end[pieces.segment])
+    time -= within(lane[pieces.inside], pieces.start, pieces.end)
     modelled = dict(zip(table.ranks.tolist(), table.models))
     of_code = np.array([modelled[rank] == "code" for rank in lanes.rank.tolist()], dtype=bool)
     time[of_code] = table.time[of_code][:, :, NUMBER["work_body"]].sum(axis=1)

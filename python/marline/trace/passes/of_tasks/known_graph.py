@@ -15,8 +15,8 @@ The ready queue: the tasks that are ready and have not started. For each window,
 
     mean = sum over tasks of the time that they were ready and not started, within the window / length of the window
 
-`empty_ns` is how long no task was ready in the common total, all ranks together; a queue that is rarely empty means that
-threads lack nothing, one that is long means that the order of tasks matters.
+`empty_ns` is how long no task was ready in the common total, all ranks together. If the queue is rarely empty, threads
+lack nothing; if it is long, the order of tasks matters.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ def ready_queue(of: Analysis) -> ReadyQueue:
     tasks, ready, edges = of["tasks"], of["readiness"].time, of["breakdown"].edges
     begin, end = int(edges[0]), int(edges[-1])
     rows = np.flatnonzero(tasks.deferred & (ready < end))
-    start, until = np.clip(ready[rows], begin, end), np.clip(np.where(tasks.start < 0, end, tasks.start)[rows], begin, end)
+    started = np.where(tasks.start < 0, end, tasks.start)
+    start, until = np.clip(ready[rows], begin, end), np.clip(started[rows], begin, end)
     pieces = cut(start, until, edges)
     windows = len(edges) - 1
     spans = np.diff(edges)

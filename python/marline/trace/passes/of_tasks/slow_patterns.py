@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pass `slow_patterns`: dependences that make discovery slow and order nothing (R. Pereira, thesis, 2023, chapter 6,
-where their removal makes a program faster), and about what each kind of them costs.
+"""The pass `slow_patterns`: dependences that make discovery slow and order nothing (R. Pereira, thesis, 2023,
+chapter 6, where their removal makes a program faster), and about what each kind of them costs.
 
 - duplicate: a pair of tasks is ordered by k addresses: k - 1 of these edges say nothing new.
 - transitive: an edge from u to v where another task w has edges from u and to v. (Longer ways round are not looked for:
@@ -68,8 +68,8 @@ class SlowPatterns:
         source, sink = (self.kinds.of_task[end[some]] for end in (self.edges.source, self.edges.sink))
         groups = group_by(source, sink)
         names = self.kinds.names
-        table = rows(**{"from": [names[one] for one in groups.key(source).tolist()],
-                        "to": [names[one] for one in groups.key(sink).tolist()]}, edges=groups.sum(column[some]))  # fmt: skip
+        ends = [[names[one] for one in groups.key(end).tolist()] for end in (source, sink)]
+        table = rows(**dict(zip(("from", "to"), ends)), edges=groups.sum(column[some]))
         return sorted(table, key=lambda row: -row["edges"])
 
 

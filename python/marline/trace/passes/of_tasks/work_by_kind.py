@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...model import TASKWAIT
-from ...read.columns import overlaps, sums
+from ...read.columns import sums
 from ...registry import Analysis, analysis_pass
 from ...statistics import rows
 
@@ -43,23 +43,21 @@ class WorkByKind:
         return sorted((row for row in table if any(list(row.values())[1:])), key=lambda row: -row["work_ns"])
 
 
-@analysis_pass("work_by_kind", needs=("tasks", "kinds", "segments", "owners", "in_mpi", "calls", "messages"))
+@analysis_pass("work_by_kind", needs=("tasks", "kinds", "segments", "owners", "code_pieces", "calls", "messages"))
 def work_by_kind(of: Analysis) -> WorkByKind:
-    tasks, kinds, runs, mpi, calls = (of[name] for name in ("tasks", "kinds", "segments", "in_mpi", "calls"))
+    tasks, kinds, runs, pieces, calls = (of[name] for name in ("tasks", "kinds", "segments", "code_pieces", "calls"))
     messages, owners = of["messages"], of["owners"]
     number = len(kinds.names) + 1
-    rows_of_code = np.flatnonzero(~runs.waits)
-    kind = _kind(kinds.of_task, owners[rows_of_code], number - 1)
-    start, end = runs.start[rows_of_code], runs.end[rows_of_code]
-    inside = overlaps(runs.task[rows_of_code], start, end, mpi.task, mpi.start, mpi.end)
-    in_mpi = sums(kind[inside.a], inside.end - inside.start, number)
+    kind = _kind(kinds.of_task, owners[pieces.segment], number - 1)
+    on_threads = (runs.end - runs.start)[pieces.segment]
+    in_mpi = sums(kind[pieces.inside], pieces.end - pieces.start, number)
     real = (tasks.flags & TASKWAIT) == 0
     sender = _kind(kinds.of_task, tasks.index(calls.task[messages.send]), number - 1)
-    lasted = np.maximum(calls.end[messages.receive] - calls.start[messages.send], 0)
+    under_way = np.maximum(calls.end[messages.receive] - calls.start[messages.send], 0)
     return WorkByKind(
         [*kinds.names, OUTSIDE], np.bincount(kinds.of_task[real], minlength=number),
-        sums(kind, end - start, number) - in_mpi, in_mpi, np.bincount(sender, minlength=number),
-        sums(sender, lasted, number),
+        sums(kind, on_threads, number) - in_mpi, in_mpi, np.bincount(sender, minlength=number),
+        sums(sender, under_way, number),
     )  # fmt: skip
 
 

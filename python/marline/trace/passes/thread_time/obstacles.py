@@ -20,7 +20,7 @@ from ...graph import exclusive_sets
 from ...model import Segments
 from ...model import lock_waits as rows_of_locks
 from ...read.calls import call_at
-from ...read.columns import TimeLines, group_starts
+from ...read.columns import TimeLines, distinct, find, group_starts
 from ...registry import Analysis, analysis_pass
 from ..devices import WAIT
 
@@ -70,8 +70,10 @@ def throttled(of: Analysis) -> Spans:
 
 
 def _next_piece(runs: Segments, row: np.ndarray) -> np.ndarray:
-    """The next segment of each segment's task, or -1."""
-    return TimeLines(runs.task, -runs.start).latest(runs.task[row], -runs.end[row])
+    """The next segment of each segment's task, or -1. They are few: not all tasks are sorted for them."""
+    mine = np.flatnonzero(find(distinct(runs.task[row]), runs.task) >= 0)
+    found = TimeLines(runs.task[mine], -runs.start[mine]).latest(runs.task[row], -runs.end[row])
+    return np.where(found >= 0, mine[found] if len(mine) else -1, -1)
 
 
 def _waits_at(of: Analysis, runs: Segments, row: np.ndarray) -> np.ndarray:

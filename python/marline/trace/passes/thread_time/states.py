@@ -168,9 +168,11 @@ def states(of: Analysis) -> States | None:
     _add_producers(changes, of["producers"], runs, find(ranks, runs.rank.astype(np.int64)))
     _add_communication(changes, of, calls, ranks)
     _add_detached(changes, of.trace, tasks, ranks, found.end)
-    for begins, ends, spans in ((_DEVICE, _DEVICE_DONE, of["device_spans"]), (_THROTTLE, _THROTTLED_NO_MORE, of["throttled"]),
-                                (_EXCLUDE, _ADMIT, of["lock_waits"]), (_EXCLUDE, _ADMIT, excluded.closed),
-                                (_CREATE, _NEVER_STARTED, excluded.open)):  # fmt: skip
+    for begins, ends, spans in (
+        (_DEVICE, _DEVICE_DONE, of["device_spans"]), (_THROTTLE, _THROTTLED_NO_MORE, of["throttled"]),
+        (_EXCLUDE, _ADMIT, of["lock_waits"]), (_EXCLUDE, _ADMIT, excluded.closed),
+        (_CREATE, _NEVER_STARTED, excluded.open),
+    ):  # fmt: skip
         changes.add_spans(begins, ends, find(ranks, spans.rank.astype(np.int64)), spans.start, spans.end)
     found.place, found.state = changes.states()
     return found
