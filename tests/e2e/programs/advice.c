@@ -59,7 +59,7 @@ static void exclusive(int count, int milliseconds) {
 
 static void concurrent(int count, int milliseconds) {
   for (int i = 0; i < count; ++i) {
-#pragma omp task depend(inoutset : chain)
+#pragma omp task depend(in : chain)
     work(milliseconds);
   }
 }

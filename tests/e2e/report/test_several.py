@@ -16,7 +16,9 @@ from handmade import COMPLETE, IMPLICIT, SWITCH, A, Stream, save  # first: it fi
 from marline.errors import Refusal
 from marline.report import command
 from marline.report.scaling import print_scaling
+from marline.trace.analysis import Analysis
 from marline.trace.read.events import CALL_NUMBER
+from marline.trace.read.reader import read_trace
 
 US = 1000
 NAMES = {71: b"heavy", 72: b"light"}
@@ -94,6 +96,9 @@ def test_messages_of_two_runs(report: Any, tmp_path: Path) -> None:
     assert kind["messages"] == [1, 1] and kind["communication_ns"] == [20 * US, 30 * US]
     assert kind["communication_ratio"] == 1.5
     assert kind["in_mpi_ns"] == [1 * US + 25 * US, 1 * US + 35 * US]
+    assert Analysis(read_trace(tmp_path / "a")).document("work_by_kind") == [
+        {"name": kind["name"], "tasks": 2, "work_ns": 49 * US + 25 * US, "in_mpi_ns": 26 * US, "messages": 1,
+         "communication_ns": 20 * US}]  # fmt: skip
 
 
 @pytest.fixture

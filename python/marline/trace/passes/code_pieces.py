@@ -24,6 +24,7 @@ class CodePieces:
 
 @analysis_pass("code_pieces", needs=("segments", "in_mpi"))
 def code_pieces(of: Analysis) -> CodePieces:
+    """When code of the program ran on threads, and which parts of that were in MPI."""
     runs, mpi = of["segments"], of["in_mpi"]
     rows = np.flatnonzero(~runs.waits)
     found = overlaps(runs.task[rows], runs.start[rows], runs.end[rows], mpi.task, mpi.start, mpi.end)

@@ -36,6 +36,7 @@ class Bounds:
 
 @analysis_pass("bounds", needs=("critical_path", "ideal_network"))
 def bounds(of: Analysis) -> Bounds:
+    """How fast the same work could be with infinite threads, an infinite network, or both."""
     path = of["critical_path"]
     same_order = max(of["ideal_network"].ideal, path.least)  # where records lack, the replay lacks what they order
     return Bounds(path.makespan, path.path_length, path.least, same_order, path.span)

@@ -39,6 +39,7 @@ class IdealNetwork:
 
 @analysis_pass("ideal_network", needs=("global_graph",))
 def ideal_network(of: Analysis) -> IdealNetwork:
+    """How long the same run would have lasted if MPI took no time."""
     graph: GlobalGraph = of["global_graph"]
     makespan = graph.end - graph.begin
     edges = graph.edges

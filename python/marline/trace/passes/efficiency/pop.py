@@ -90,6 +90,7 @@ def _ratio(part: float, whole: float) -> float:
 
 @analysis_pass("efficiency", needs=("breakdown", "useful", "ideal_network", "calls"))
 def efficiency(of: Analysis) -> Efficiency:
+    """POP's efficiencies: parallel, MPI, OpenMP, and their factors."""
     table, useful, ideal = of["breakdown"], of["useful"].time, of["ideal_network"].ideal
     threads = np.array([np.count_nonzero(table.lane_rank == rank) for rank in table.ranks.tolist()])
     outside = None

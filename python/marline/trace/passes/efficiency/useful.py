@@ -35,7 +35,7 @@ class Useful:
 
 @analysis_pass("useful", needs=("breakdown", "segments", "code_pieces"))
 def useful(of: Analysis) -> Useful:
-    """Of a rank without tasks it is the breakdown's work."""
+    """How long each thread ran the program's code; of a rank without tasks this is the breakdown's work."""
     table, runs, pieces = of["breakdown"], of["segments"], of["code_pieces"]
     total = int(table.edges[0]), int(table.edges[-1])
     lanes = Lanes(table.lane_rank, table.lane_thread)

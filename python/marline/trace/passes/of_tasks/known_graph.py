@@ -52,6 +52,7 @@ class KnownGraph:
 
 @analysis_pass("known_graph", needs=("tasks", "edges", "breakdown"))
 def known_graph(of: Analysis) -> KnownGraph:
+    """Depth and width of the known graph of tasks over time."""
     tasks, dependences, edges = of["tasks"], of["edges"], of["breakdown"].edges
     ended = np.where(tasks.end < 0, NEVER, tasks.end)
     found = [_shape(np.flatnonzero(tasks.deferred & (tasks.created <= time) & (ended > time)), dependences,
@@ -94,6 +95,7 @@ class ReadyQueue:
 
 @analysis_pass("ready_queue", needs=("tasks", "readiness", "breakdown"))
 def ready_queue(of: Analysis) -> ReadyQueue:
+    """How many tasks were ready and not started, over time."""
     tasks, ready, edges = of["tasks"], of["readiness"].time, of["breakdown"].edges
     begin, end = int(edges[0]), int(edges[-1])
     rows = np.flatnonzero(tasks.deferred & (ready < end))

@@ -75,6 +75,7 @@ class Outliers:
 
 @analysis_pass("outliers", needs=("tasks", "kinds", "segments"))
 def outliers(of: Analysis) -> Outliers:
+    """Tasks that ran much longer than others of their kind."""
     tasks, kinds = of["tasks"], of["kinds"]
     done = np.flatnonzero(((tasks.flags & TASKWAIT) == 0) & (tasks.end >= 0))
     time, kind = tasks.running[done], kinds.of_task[done]

@@ -75,6 +75,7 @@ class SlowPatterns:
 
 @analysis_pass("slow_patterns", needs=("tasks", "edges", "kinds", "readiness", "segments"))
 def slow_patterns(of: Analysis) -> SlowPatterns:
+    """Dependences that make discovery slow and order nothing, and what they cost."""
     tasks, edges = of["tasks"], of["edges"]
     return SlowPatterns(edges, (edges.times - 1).astype(np.float64), _transitive(edges, len(tasks.id)),
                         _products(of, tasks, edges), _cost_of_an_edge(of, tasks, edges), of["kinds"])  # fmt: skip

@@ -45,6 +45,7 @@ class WorkByKind:
 
 @analysis_pass("work_by_kind", needs=("tasks", "kinds", "segments", "owners", "code_pieces", "calls", "messages"))
 def work_by_kind(of: Analysis) -> WorkByKind:
+    """Time of work, in MPI and of messages for each kind of task."""
     tasks, kinds, runs, pieces, calls = (of[name] for name in ("tasks", "kinds", "segments", "code_pieces", "calls"))
     messages, owners = of["messages"], of["owners"]
     number = len(kinds.names) + 1

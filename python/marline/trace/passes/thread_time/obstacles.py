@@ -38,6 +38,7 @@ class Spans:
 
 @analysis_pass("device_spans", needs=("devices",))
 def device_spans(of: Analysis) -> Spans:
+    """When devices of a rank worked."""
     devices = of["devices"]
     works = np.flatnonzero(devices.what != WAIT)
     return Spans(devices.rank[works], devices.start[works], devices.end[works])
@@ -45,7 +46,7 @@ def device_spans(of: Analysis) -> Spans:
 
 @analysis_pass("lock_waits")
 def lock_waits(of: Analysis) -> Spans:
-    """From the request to the next time that the same task has a lock."""
+    """When tasks waited for locks: from the request to the next time that the same task has a lock."""
     trace = of.trace
     acquire, acquired = rows_of_locks(trace)
     following = TimeLines(trace.task[acquired], -trace.time[acquired]).latest(trace.task[acquire], -trace.time[acquire])
@@ -55,7 +56,7 @@ def lock_waits(of: Analysis) -> Spans:
 
 @analysis_pass("throttled", needs=("tasks", "segments", "calls", "owners", "producers"))
 def throttled(of: Analysis) -> Spans:
-    """From the creator's piece of code to its next one."""
+    """When a creator's thread ran another task: from the creator's piece of code to its next one."""
     tasks, runs, who, owners = of["tasks"], of["segments"], of["producers"], of["owners"]
     row = who.segment[runs.end[who.segment] == who.until]
     after = np.minimum(row + 1, max(len(runs.task) - 1, 0))
@@ -97,6 +98,7 @@ class Exclusions:
 
 @analysis_pass("exclusions", needs=("tasks", "readiness"))
 def exclusions(of: Analysis) -> Exclusions:
+    """When members of a mutexinoutset waited for each other."""
     tasks, ready = of["tasks"], of["readiness"].time
     group = exclusive_sets(of.trace, tasks)
     member = (group >= 0) & tasks.deferred

@@ -84,6 +84,7 @@ class EarlySends:
 
 @analysis_pass("early_sends", needs=("calls", "messages", "tasks", "edges", "readiness", "kinds"))
 def early_sends(of: Analysis) -> EarlySends:
+    """How late messages leave after their data was ready, and why."""
     calls, messages, tasks, edges = of["calls"], of["messages"], of["tasks"], of["edges"]
     row = tasks.index(calls.task[messages.send])
     mine = np.flatnonzero((row >= 0) & (tasks.start[row] >= 0)) if len(tasks.id) else np.zeros(0, dtype=np.int64)

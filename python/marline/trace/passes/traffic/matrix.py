@@ -48,6 +48,7 @@ class Matrix:
 
 @analysis_pass("matrix", needs=("calls", "messages"))
 def matrix(of: Analysis) -> Matrix:
+    """Messages and bytes by pair of ranks, and collectives by communicator."""
     calls, messages = of["calls"], of["messages"]
     sender, receiver = (calls.rank[row].astype(np.int64) for row in (messages.send, messages.receive))
     pairs = group_by(sender, receiver)

@@ -41,7 +41,7 @@ class OverlapOfSet:
 
 @analysis_pass("overlap_of_set", needs=("calls", "messages", "segments", "owners", "in_mpi"))
 def overlap_of_set(of: Analysis) -> OverlapOfSet:
-    """Of the selection of the Analysis."""
+    """The overlap ratio of a window of time and a set of ranks, as the Analysis was asked for them."""
     calls, messages, chosen = of["calls"], of["messages"], of.selection.ranks
     window = of.selection.window or (0, int(of.trace.time.max()))
     unknown = sorted(set(chosen or ()) - set(of.trace.ranks))
