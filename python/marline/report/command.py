@@ -148,7 +148,7 @@ def analyse(folder: Path, options: argparse.Namespace) -> tuple["Analysis", list
     own = [name for path in options.passes for name in named_passes(path)]
     with progress_bar() as progress:
         windows = getattr(options, "windows", None) or DEFAULT_WINDOWS
-        selection = Selection(getattr(options, "window", None), getattr(options, "ranks", None))
+        selection = Selection(getattr(options, "selected_window", None), getattr(options, "selected_ranks", None))
         own += ["overlap_of_set"] if selection and "overlap_of_set" not in own else []
         of = Analysis(load(folder, progress), progress, windows, selection)
         for name in (*metrics.PASSES, *own):

@@ -96,6 +96,10 @@ def print_comparison(document: dict[str, Any], names: Sequence[str], console: Co
     console.print(_totals(document))
     console.print()
     console.print(_table_of_kinds(document))
+    messages = _table_of_messages(document)
+    if messages.row_count:
+        console.print()
+        console.print(messages)
     lines = _said_causes(document)
     if lines:
         console.print()
@@ -134,15 +138,21 @@ def _totals(document: dict[str, Any]) -> Table:
 
 
 def _table_of_kinds(document: dict[str, Any]) -> Table:
-    has_messages = any(any(row["messages"]) for row in document["kinds"])
-    table = _columns("work by change", "tasks A", "tasks B", "work A", "work B", "B / A", "each",
-                     *(["messages"] if has_messages else []))  # fmt: skip
+    table = _columns("work by change", "tasks A", "B", "work A", "B", "B / A", "each")
     for row in document["kinds"][:MOST_KINDS]:
-        cells = [ratio_text(row["work_ratio"]), ratio_text(row["work_per_task_ratio"])]
-        cells += [ratio_text(row["communication_ratio"])] if has_messages else []
-        table.add_row(row["name"], *map(count, row["tasks"]), *map(duration, row["work_ns"]), *cells)
+        table.add_row(row["name"], *map(count, row["tasks"]), *map(duration, row["work_ns"]),
+                      ratio_text(row["work_ratio"]), ratio_text(row["work_per_task_ratio"]))  # fmt: skip
     if len(document["kinds"]) > MOST_KINDS:
         table.add_row(f"... {len(document['kinds']) - MOST_KINDS} more (--json)")
+    return table
+
+
+def _table_of_messages(document: dict[str, Any]) -> Table:
+    table = _columns("sent by", "messages A", "B", "under way A", "B", "B / A")
+    for row in document["kinds"]:
+        if any(row["messages"]):
+            table.add_row(row["name"], *map(count, row["messages"]), *map(duration, row["communication_ns"]),
+                          ratio_text(row["communication_ratio"]))  # fmt: skip
     return table
 
 

@@ -7,8 +7,8 @@ from marline.errors import Refusal
 from marline.trace.exports.options import FORMATS
 
 # What describes one trace only.
-_OF_ONE = ("csv", "windows", "selected_window", "selected_ranks", "passes", "perfetto", "chrome", "png", "svg", "color_by",
-           "fail_if", "summary", "badge", *FORMATS)
+_OF_ONE = ("csv", "windows", "selected_window", "selected_ranks", "passes", "perfetto", "chrome", "png", "svg",
+           "color_by", "fail_if", "summary", "badge", *FORMATS)  # fmt: skip
 
 
 def add_several(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +23,7 @@ def check_several(options: argparse.Namespace) -> None:
     """Refuses what several traces have no answer to."""
     for name in _OF_ONE:
         if getattr(options, name, None):
-            word = "--pass" if name == "passes" else f"--{name.replace('_', '-')}"
+            word = "--pass" if name == "passes" else f"--{name.removeprefix('selected_').replace('_', '-')}"
             raise Refusal(f"{word} describes one trace, and {len(options.folders)} are given: leave it out")
     if len(options.folders) > 2 and not (options.scaling or options.weak_scaling):
         raise Refusal(f"{len(options.folders)} traces: two are compared; give --scaling or --weak-scaling for a table "

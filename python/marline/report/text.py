@@ -204,11 +204,12 @@ def bounds(path: dict[str, Any], ranks: int) -> list[tuple[str, str]]:
     shares = [f"{row['name']} {percent(row['total_ns'], path['makespan_ns'])}" for row in parts]
     most = path["chain_ranks"][0]
     where = f" (rank {most['rank']}: {percent(most['total_ns'], path['makespan_ns'])})" if ranks > 1 else ""
-    least = f"at least {duration(path['least_ns'])} on {_plural(path['threads'], 'thread')}"
-    without = f" ({duration(path['span_ns'])} if MPI took no time)" if path["span_ns"] != path["path_ns"] else ""
+    # Where MPI takes time, the next line says more.
+    has_mpi = path["span_ns"] != path["path_ns"]
+    least = "" if has_mpi else f"; at least {duration(path['least_ns'])} on {_plural(path['threads'], 'thread')}"
     width = f"{path['parallelism']:.1f} threads can work at a time, on average"
     return [("bounded by", "; ".join(shares) + where),
-            ("critical path", f"{duration(path['path_ns'])}{without}; {least}; {width}")]  # fmt: skip
+            ("critical path", f"{duration(path['path_ns'])}{least}; {width}")]  # fmt: skip
 
 
 def kinds(document: dict[str, Any]) -> Table:

@@ -25,9 +25,9 @@ class Selection:
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--window", type=window, metavar="A:B",
+    parser.add_argument("--window", dest="selected_window", type=window, metavar="A:B",
                         help="the overlap of messages with work from time A to B of the trace, for example 10ms:1.5s")
-    parser.add_argument("--ranks", type=ranks, metavar="LIST",
+    parser.add_argument("--ranks", dest="selected_ranks", type=ranks, metavar="LIST",
                         help="the overlap of messages that leave this set of ranks, for example 0-3,8, with its work")
 
 

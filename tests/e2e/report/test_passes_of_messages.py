@@ -95,7 +95,8 @@ def test_early_sends(tmp_path: Path) -> None:
 
 
 def _line(found: dict[str, Any], name: str, **total: int) -> list[tuple[str, str]]:
-    nothing = {"early_sends": {"mean_ns": 0}, "outliers": {"outliers": 0}}
+    patterns = {pattern: {"time_ns": None} for pattern in ("duplicate", "transitive", "product")}
+    nothing = {"early_sends": {"mean_ns": 0}, "outliers": {"outliers": 0}, "slow_patterns": patterns}
     return notable(nothing | {name: found, "total": {"makespan_ns": 1, "work_ns": 1} | total})
 
 
@@ -124,7 +125,7 @@ def test_outliers_where_most_are_equal(tmp_path: Path) -> None:
     (worst,) = found["worst"]
     assert abs(worst.pop("score") - 7.979) < 0.001
     assert worst == {"name": worst["name"], "rank": 0, "thread": 1, "start_ns": 90, "running_ns": 100,
-                     "times_median": 10.0, "task": A + 9}  # fmt: skip
+                     "times_median": 10.0, "task": str(A + 9)}  # fmt: skip
     assert _line(found, "outliers", work_ns=190) == [
         ("outliers", f"1 task took 90.0 ns more than others of their kind; worst: {worst['name']}, rank 0, thread 1, "
          "100 ns from 90.0 ns on (10 x median)")]  # fmt: skip

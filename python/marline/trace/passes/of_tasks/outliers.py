@@ -61,7 +61,7 @@ class Outliers:
         return rows(name=[self.kinds.names[one] for one in kind.tolist()], rank=self.tasks.rank[chosen],
                     thread=self._threads(chosen), start_ns=self.tasks.start[chosen], running_ns=running,
                     times_median=running / np.maximum(median, 1), score=self.score[:MOST],
-                    task=[int(one) for one in self.tasks.id[chosen]])  # fmt: skip
+                    task=[str(one) for one in self.tasks.id[chosen].tolist()])  # fmt: skip
 
     def _threads(self, chosen: np.ndarray) -> list[int]:
         """Where each began."""
