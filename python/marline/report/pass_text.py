@@ -55,7 +55,7 @@ def _table(title: str, rows: list[Mapping[str, Any]]) -> Table:
 
 
 def _text(key: str, value: Any) -> str:
-    if value is None:
+    if value is None or value == []:
         return "-"
     if isinstance(value, list):
         more = f" ... {len(value) - MOST_VALUES} more (--json)" if len(value) > MOST_VALUES else ""
@@ -66,4 +66,4 @@ def _text(key: str, value: Any) -> str:
         return str(value)
     if key.endswith("_ns"):
         return duration(value)
-    return f"{value:.4g}" if isinstance(value, float) else count(value)
+    return f"{value:.4g}" if isinstance(value, float) and not value.is_integer() else count(value)

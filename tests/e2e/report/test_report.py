@@ -54,7 +54,7 @@ def two_threads(tmp_path: Path) -> Path:
     """Thread 1 creates A, B and C at 0, 30 and 60 us and runs B from 40 to 50; thread 2 runs A from 10 to 20 and C from
     70 to 110. From 10 to 110 us, on two threads: 60 us of work. A task is ready from 30 to 40 and from 60 to 70: there
     both threads are outside of tasks, 40 us of overhead. The other 100 us are idle: 50 while thread 1 is still creating
-    (10 to 30 and 50 to 60), 50 while the only task there is runs (B from 40 to 50, C at the end)."""
+    (10 to 30 and 50 to 60), 10 while it runs B from 40 to 50 instead, and 40 while the only task there is runs (C)."""
     us = 1000
     first = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=2)
     for task, time in ((A, 0), (B, 30), (C, 60)):
@@ -82,7 +82,7 @@ def test_known_breakdown(two_threads: Path) -> None:
     assert [(kind["name"], kind["tasks"], kind["total_ns"]) for kind in document["kinds"]] == [("task", 3, 60_000)]
     assert document["incomplete"] == [] and document["program"]["records"] == 13
     assert [(cause["name"], cause["lost_ns"]) for cause in document["causes"]] == [
-        ("discovery", 50_000), ("few tasks", 50_000), ("fine grain", 40_000)]
+        ("discovery", 50_000), ("fine grain", 40_000), ("few tasks", 40_000), ("throttled producer", 10_000)]
 
 
 def test_text_is_one_screen_of_80_columns_without_colour(two_threads: Path) -> None:

@@ -2,11 +2,14 @@
 """The passes `slow_patterns` and `bounds` on traces made by hand, with answers worked out by hand."""
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import SECONDS, clean_environment
 from handmade import IMPLICIT, Stream, save  # first: it finds marline
 from marline.report.notable import bounds_by_machine, notable
 from marline.trace.analysis import Analysis
@@ -88,3 +91,19 @@ def test_bounds_by_machine(tmp_path: Path) -> None:
         ("at best", "150 ns with infinite threads, 120 ns with an infinite network (120 ns if tasks keep their order), "
          "120 ns with both")]  # fmt: skip
     assert bounds_by_machine(found | {"infinite_threads_ns": 120}) == []
+
+
+def test_mending_them_in_a_program(program: Callable[[str], str], build: Path, tmp_path: Path) -> None:
+    """HPCCG can leave out the dependences that others imply: then nothing is found, and what is left are the edges that
+    were neither duplicate nor transitive."""
+    found = []
+    for dependences in ("tiles", "minimal"):
+        words = [str(build / "bin" / "marline"), "run", "-t", "2", "--trace", str(tmp_path / dependences), "--",
+                 program("hpccg-clang19-openmpi"), "--size", "8", "--tiles", "8", "--iterations", "4", "--dependences",
+                 dependences]  # fmt: skip
+        subprocess.run(words, env=clean_environment(), check=True, capture_output=True, timeout=SECONDS)
+        found.append(Analysis(read_trace(tmp_path / dependences)).document("slow_patterns"))
+    before, after = found
+    assert counts(after) == {"duplicate": 0, "transitive": 0, "product": 0}
+    assert before["duplicate"]["edges"] > 0 and before["transitive"]["edges"] > 0
+    assert after["edges"] >= before["edges"] - before["transitive"]["edges"]
