@@ -94,7 +94,8 @@ CASES = {
                               "rank 1 begins 60 ms later; both begin at once"),
     "throttled producer": Case(Run("ahead", more={"MARLINE_MAX_READY": "1"}), Run("ahead"),
                                "the creator runs a long task as soon as one is ready; it creates all tasks first"),
-    "mutual exclusion": Case(Run("exclusive"), Run("concurrent"), "tasks of one mutexinoutset; tasks that read the same"),
+    "mutual exclusion": Case(Run("exclusive"), Run("concurrent"), "tasks of one mutexinoutset; tasks that read the "
+                             "same"),
     "few tasks": Case(Run("few"), EVEN, "three tasks for two threads; 40"),
     "narrow graph": Case(Run("chain"), EVEN, "each task depends on the one before; none does"),
     "code outside of tasks": Case(Run("phases"), Run("no_pause"), "30 ms of other code between parallel regions; none"),
