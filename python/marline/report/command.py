@@ -143,7 +143,7 @@ def refusing() -> Iterator[None]:
         raise Refusal(what_failed(error)) from error
 
 
-def analyse(folder: Path, options: argparse.Namespace) -> tuple["Analysis", list[str]]:
+def analyse(folder: Path, options: argparse.Namespace, further: bool = True) -> tuple["Analysis", list[str]]:
     """The analysis with all that a report and the files asked for need, and the passes that --pass names."""
     own = [name for path in options.passes for name in named_passes(path)]
     with progress_bar() as progress:
@@ -151,7 +151,7 @@ def analyse(folder: Path, options: argparse.Namespace) -> tuple["Analysis", list
         selection = Selection(getattr(options, "selected_window", None), getattr(options, "selected_ranks", None))
         own += ["overlap_of_set"] if selection and "overlap_of_set" not in own else []
         of = Analysis(load(folder, progress), progress, windows, selection)
-        for name in (*metrics.PASSES, *own):
+        for name in (*metrics.PASSES, *(metrics.FURTHER if further else ()), *own):
             of[name]
         said = write_views(of, Views(options.perfetto, options.chrome, options.png, options.svg, options.color_by),
                            progress)
@@ -165,6 +165,6 @@ def report_short(folder: Path, options: argparse.Namespace) -> None:
     """What `marline trace` says of the run that it has recorded, on standard error."""
     require_packages()
     with refusing():
-        of, own = analyse(folder, options)
-        document = metrics.make_document(of, own)
+        of, own = analyse(folder, options, further=False)
+        document = metrics.make_document(of, own, further=False)
         report_text.print_short(document, report_text.console_for(sys.stderr))

@@ -19,19 +19,20 @@ from marline.trace.analysis import Analysis
 from marline.trace.passes import held_receives, tied_waits  # noqa: F401  registers their passes
 from marline.trace.passes.thread_time.causes import CAUSES
 
-# Each has its own key in the document.
+# Each has its own key in the document; what `marline trace` says after a run needs none of them.
 FURTHER = ("efficiency", "bounds", "matrix", "early_sends", "outliers", "known_graph", "ready_queue", "slow_patterns",
            "work_by_kind")
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
           "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",
-          "gtdg", "loops", "mpi_waits", *FURTHER)  # fmt: skip
+          "gtdg", "loops", "mpi_waits")  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
-def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any]:
-    """Everything that is reported. `own_passes`: names of the user's."""
-    results = {name: of.document(name) for name in (*PASSES, *own_passes)}
+def make_document(of: Analysis, own_passes: Sequence[str] = (), further: bool = True) -> dict[str, Any]:
+    """Everything that is reported. `own_passes`: names of the user's; `further`: with what only the long report has."""
+    more = FURTHER if further else ()
+    results = {name: of.document(name) for name in (*PASSES, *more, *own_passes)}
     breakdown = results["breakdown"]
     document = {
         "format": FORMAT,
@@ -49,7 +50,7 @@ def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any
         "links": results["links"],
         "critical_path": results["critical_path"],
         "gtdg": results["gtdg"],
-        **{name: results[name] for name in FURTHER},
+        **{name: results[name] for name in more},
         "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"] - kind["device_ns"]),
         "regions": results["regions"],
         "worksharing": results["worksharing"],
