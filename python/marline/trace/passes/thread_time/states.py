@@ -38,8 +38,8 @@ _CHANGES = np.array([
     [0, 0, 0, 0, 0, 0, 0, +1, 0], [0, 0, 0, 0, 0, 0, 0, -1, 0],  # a producer's thread runs another task
     [0, 0, 0, 0, 0, 0, 0, 0, +1], [0, 0, 0, 0, 0, 0, 0, 0, -1],  # tasks wait for each other's locks
 ], dtype=np.int8)  # fmt: skip
-(_BEGIN, _END, _BLOCK, _UNBLOCK, _CREATE, _START, _START_AT_ONCE, _FINISH, _PRODUCE, _PRODUCED, _CALL, _RETURN,
- _HOLD, _RELEASE, _NEVER_STARTED, _NEVER_READY, _DEVICE, _DEVICE_DONE, _THROTTLE, _THROTTLED_NO_MORE, _EXCLUDE,
+(_BEGIN, _END, _BLOCK, _UNBLOCK, _GET_READY, _START, _START_AT_ONCE, _FINISH, _PRODUCE, _PRODUCED, _CALL, _RETURN,
+ _HOLD, _RELEASE, _LEAVE_READY, _NEVER_READY, _DEVICE, _DEVICE_DONE, _THROTTLE, _THROTTLED_NO_MORE, _EXCLUDE,
  _ADMIT) = range(22)  # fmt: skip
 _KIND_BITS = 5
 
@@ -171,7 +171,7 @@ def states(of: Analysis) -> States | None:
     for begins, ends, spans in (
         (_DEVICE, _DEVICE_DONE, of["device_spans"]), (_THROTTLE, _THROTTLED_NO_MORE, of["throttled"]),
         (_EXCLUDE, _ADMIT, of["lock_waits"]), (_EXCLUDE, _ADMIT, excluded.closed),
-        (_CREATE, _NEVER_STARTED, excluded.open),
+        (_GET_READY, _LEAVE_READY, excluded.open),
     ):  # fmt: skip
         changes.add_spans(begins, ends, find(ranks, spans.rank.astype(np.int64)), spans.start, spans.end)
     found.place, found.state = changes.states()
@@ -240,9 +240,9 @@ def _add_tasks(changes: _Changes, tasks: model.Tasks, ready: Readiness, excluded
         (_BLOCK, blocked, ready.declared),
         (_UNBLOCK, blocked & (ready.time < NEVER), ready.time),
         (_NEVER_READY, blocked & (ready.time == NEVER), None),
-        (_CREATE, queued & ~blocked, ready.declared),
+        (_GET_READY, queued & ~blocked, ready.declared),
         (_START, queued & (tasks.start >= 0), tasks.start),
-        (_NEVER_STARTED, queued & (tasks.start < 0) & (ready.time < NEVER), None),
+        (_LEAVE_READY, queued & (tasks.start < 0) & (ready.time < NEVER), None),
         (_BLOCK, apart & (ready.time > ready.declared), ready.declared),
         (_NEVER_READY, apart & (ready.time > ready.declared) & (ready.time < NEVER), ready.time),
         (_NEVER_READY, apart & (ready.time == NEVER), None),
