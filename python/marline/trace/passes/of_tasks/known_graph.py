@@ -31,6 +31,7 @@ from ...native import Arrows, longest_paths
 from ...read.columns import cut, sums
 from ...registry import Analysis, analysis_pass
 from ..thread_time.states import NEVER
+from .levels import Levels
 
 
 @dataclass
@@ -50,25 +51,26 @@ class KnownGraph:
         }  # fmt: skip
 
 
-@analysis_pass("known_graph", needs=("tasks", "edges", "breakdown"))
+@analysis_pass("known_graph", needs=("tasks", "edges", "levels", "breakdown"))
 def known_graph(of: Analysis) -> KnownGraph:
     """Depth and width of the known graph of tasks over time."""
     tasks, dependences, edges = of["tasks"], of["edges"], of["breakdown"].edges
     ended = np.where(tasks.end < 0, NEVER, tasks.end)
     found = [_shape(np.flatnonzero(tasks.deferred & (tasks.created <= time) & (ended > time)), dependences,
-                    len(tasks.id)) for time in edges[1:].tolist()]  # fmt: skip
+                    of["levels"], len(tasks.id)) for time in edges[1:].tolist()]  # fmt: skip
     known, depth, width = np.array(found, dtype=np.int64).reshape(-1, 3).T
     return KnownGraph(edges, known, depth, width)
 
 
-def _shape(known: np.ndarray, dependences: Edges, tasks: int) -> tuple[int, int, int]:
+def _shape(known: np.ndarray, dependences: Edges, levels: Levels, tasks: int) -> tuple[int, int, int]:
     """Of these tasks: number, depth, width."""
     if not len(known):
         return 0, 0, 0
     place = np.full(tasks, -1, dtype=np.int64)
     place[known] = np.arange(len(known))
-    source, sink = place[dependences.source], place[dependences.sink]
-    inside = np.flatnonzero((source >= 0) & (sink >= 0))
+    sink, edge = levels.into(known)
+    source = place[dependences.source[edge]]
+    inside = np.flatnonzero(source >= 0)
     level = longest_paths(Arrows(len(known), source[inside], sink[inside],
                                  np.ones(len(inside), dtype=np.int64))).earliest  # fmt: skip
     return len(known), int(level.max()) + 1, int(np.bincount(level).max())

@@ -25,11 +25,11 @@ import numpy as np
 
 from ...graph import Edges
 from ...model import Tasks
-from ...native import Arrows, longest_paths
 from ...read.columns import distinct, find, group_starts
 from ...registry import Analysis, analysis_pass
 from ...statistics import group_by, rows
 from ..picture import Kinds
+from .levels import Levels
 
 SAMPLE = 2_000_000
 FEWEST = 3  # tasks on each side of a product
@@ -73,30 +73,25 @@ class SlowPatterns:
         return sorted(table, key=lambda row: -row["edges"])
 
 
-@analysis_pass("slow_patterns", needs=("tasks", "edges", "kinds", "readiness", "segments"))
+@analysis_pass("slow_patterns", needs=("tasks", "edges", "kinds", "levels"))
 def slow_patterns(of: Analysis) -> SlowPatterns:
     """Dependences that make discovery slow and order nothing, and what they cost."""
     tasks, edges = of["tasks"], of["edges"]
-    return SlowPatterns(edges, (edges.times - 1).astype(np.float64), _transitive(edges, len(tasks.id)),
+    return SlowPatterns(edges, (edges.times - 1).astype(np.float64), _transitive(edges, len(tasks.id), of["levels"]),
                         _products(of, tasks, edges), _cost_of_an_edge(of, tasks, edges), of["kinds"])  # fmt: skip
 
 
-def _transitive(edges: Edges, tasks: int) -> np.ndarray:
+def _transitive(edges: Edges, tasks: int, levels: Levels) -> np.ndarray:
     """1 for an edge beside a path of two others. Such an edge leads over two levels or more."""
     found = np.zeros(len(edges.source))
-    ones = np.ones(len(edges.source), dtype=np.int64)
-    level = longest_paths(Arrows(tasks, edges.source, edges.sink, ones)).earliest
-    far = np.flatnonzero(level[edges.sink] - level[edges.source] > 1)
-    by_sink = np.argsort(edges.sink, kind="stable")
-    first = np.searchsorted(edges.sink[by_sink], np.arange(tasks + 1))
-    tries = np.diff(first)[edges.sink[far]]  # w is any predecessor of v
+    far = np.flatnonzero(levels.level[edges.sink] - levels.level[edges.source] > 1)
+    tries = np.diff(levels.first)[edges.sink[far]]  # w is any predecessor of v
     share = 1.0
     if tries.sum() > SAMPLE:
         kept = np.random.default_rng(_SEED).random(len(far)) < SAMPLE / tries.sum()
-        share, far, tries = len(far) / max(int(kept.sum()), 1), far[kept], tries[kept]
-    edge = np.repeat(far, tries)
-    offset = np.arange(len(edge)) - np.repeat(np.cumsum(tries) - tries, tries)
-    between = edges.source[by_sink[first[edges.sink[edge]] + offset]]
+        share, far = len(far) / max(int(kept.sum()), 1), far[kept]
+    place, other = levels.into(edges.sink[far])
+    edge, between = far[place], edges.source[other]
     known = edges.source * tasks + edges.sink  # sorted, as edges are
     beside = find(known, edges.source[edge] * tasks + between) >= 0
     found[edge[beside]] = share
