@@ -14,15 +14,16 @@ from marline.report import conditions
 from marline.report.badge import write_badge
 from marline.report.options import add_scripting, check_options
 from marline.report.progress import progress_bar
-from marline.report.several_options import add_several
+from marline.report.several.options import add_several
 from marline.trace.exports.options import FORMATS, add_exports
 from marline.trace.selection import Selection, add_selection
 from marline.trace.views.options import add_views, check_views
 
 try:
-    from marline.report import history, metrics, several
+    from marline.report import history, metrics
     from marline.report import text as report_text
     from marline.report.causes import MACHINE_RULES, RULES
+    from marline.report.several.command import print_several
     from marline.trace.analysis import Analysis, AnalysisError, named_passes
     from marline.trace.exports.write import write_exports
     from marline.trace.passes.thread_time.causes import CAUSES
@@ -47,7 +48,7 @@ def main(arguments: list[str], _: Path) -> int:
             return print_history(options)
     if len(options.folders) > 1 or options.scaling or options.weak_scaling:
         with refusing():
-            several.print_several(options)
+            print_several(options)
         return 0
     with refusing():
         of, own = analyse(options.folder, options)
@@ -104,7 +105,9 @@ def require_packages() -> None:
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="marline report",
-        usage="marline report DIR [OPTION ...]\n       marline report DIR DIR ... [--scaling | --weak-scaling] [--json]\n       marline report --history DIR [--csv | --json] [--badge FILE]",
+        usage="marline report DIR [OPTION ...]\n"
+        "       marline report DIR DIR ... [--scaling | --weak-scaling] [--json]\n"
+        "       marline report --history DIR [--csv | --json] [--badge FILE]",
         description="Says what a trace holds: work, idle and overhead of each rank, the biggest cause of lost time, "
         "and what to try next.",
     )

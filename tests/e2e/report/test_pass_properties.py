@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from handmade import COMPLETE, IMPLICIT, SWITCH, A, Stream, save  # first: it finds marline
-from marline.report.compare import compare, summary
-from marline.report.scaling import scaling
+from marline.report.several.compare import compare, summary
+from marline.report.several.scaling import scaling
 from marline.trace.analysis import Analysis
 from marline.trace.passes.efficiency.ideal_network import replay
 from marline.trace.passes.thread_time.causes import NUMBER

@@ -15,7 +15,7 @@ from rich.console import Console
 from handmade import COMPLETE, IMPLICIT, SWITCH, A, Stream, save  # first: it finds marline
 from marline.errors import Refusal
 from marline.report import command
-from marline.report.scaling import print_scaling
+from marline.report.several.scaling import print_scaling
 from marline.trace.analysis import Analysis
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace

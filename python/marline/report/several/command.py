@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from marline.report import text as report_text
-from marline.report.compare import compare, print_comparison, summary
+from marline.report.several.compare import compare, print_comparison, summary
 from marline.report.progress import progress_bar
-from marline.report.scaling import print_scaling, scaling
-from marline.report.several_options import check_several
+from marline.report.several.scaling import print_scaling, scaling
+from marline.report.several.options import check_several
 from marline.trace.analysis import Analysis
 from marline.trace.views.export import load
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..read.columns import overlaps
-from ..registry import Analysis, analysis_pass
+from ...read.columns import overlaps
+from ...registry import Analysis, analysis_pass
 
 
 @dataclass
