@@ -6,8 +6,13 @@ from typing import Any
 from marline.units import percent
 
 
+WHOLE = 0.995  # what rounds to 100 % needs no tree
+
+
 def efficiency_tree(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """Title and text of each line."""
+    """Title and text of each line; none where all of the threads' time was useful."""
+    if found["parallel"] >= WHOLE:
+        return []
     whole = f"parallel {percent(found['parallel'], 1)} = "
     mpi, openmp = found["mpi"], found["openmp"]
     if mpi is None:

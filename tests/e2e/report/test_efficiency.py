@@ -79,6 +79,7 @@ def test_threads_without_mpi(tmp_path: Path) -> None:
     assert (found["parallel"], found["load_balance"], found["communication"]) == (0.75, 0.75, 1.0)
     assert found["mpi"] is None and found["openmp"] is None
     assert efficiency_tree(found) == [("efficiency", "parallel 75.0 % = load balance 75.0 % x scheduling 100.0 %")]
+    assert efficiency_tree(found | {"parallel": 0.996}) == []
 
 
 def test_ranks_without_tasks(tmp_path: Path) -> None:
