@@ -37,7 +37,8 @@ def test_what_holds_fails_with_its_value(two_threads: Path, condition: str, valu
 
 @pytest.mark.parametrize("condition", [
     "efficiency<0.3", "efficiency<30%", "total.makespan_ns>100us", "kinds[*].tasks>3",
-    "causes[barriers].share>0", "causes[quota].share>0", "total.causes.idle_barrier>0ns", "ranks[*].causes.idle_barrier>0ns",
+    "causes[barriers].share>0", "causes[quota].share>0",
+    "total.causes.idle_barrier>0ns", "ranks[*].causes.idle_barrier>0ns",
 ])
 def test_what_does_not_hold_is_no_failure(two_threads: Path, condition: str) -> None:  # noqa: F811
     """A cause that has cost nothing is in no list, and counts as 0."""
