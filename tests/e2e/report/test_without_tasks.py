@@ -189,7 +189,7 @@ def test_regions_with_tasks_have_no_units(tmp_path: Path) -> None:
 PHASE = st.tuples(st.booleans(), st.sampled_from((LOOP, NEXT_LOOP)), st.integers(0, 50), st.integers(0, 50))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(phases=st.lists(PHASE, min_size=1, max_size=12))
 def test_random_phases(phases: list[tuple[bool, int, int, int]]) -> None:
     """Each unit has the time of its phases, and is charged with all that is waited at their ends."""

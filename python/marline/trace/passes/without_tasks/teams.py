@@ -14,7 +14,7 @@ import numpy as np
 from ...global_graph.openmp import BARRIER_AT_END, BARRIERS
 from ...model import INITIAL, Segments, Tasks
 from ...read.calls import nested_pairs
-from ...read.columns import Columns, TimeLines, distinct, find, group_starts, overlaps, sums
+from ...read.columns import Columns, TimeLines, distinct, find, group_starts
 from ...read.records import Trace
 
 
@@ -69,18 +69,28 @@ class Phases(Columns):
         return (self.kind == 0) | (self.kind == BARRIER_AT_END)
 
 
-@dataclass
-class Runs(Columns):
-    """Segments of members, cut to the time that counts."""
+class Runs:
+    """Disjoint intervals of members, and how much of them there is up to any time."""
 
-    member: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
+    def __init__(self, member: np.ndarray, start: np.ndarray, end: np.ndarray) -> None:
+        order = np.lexsort((start, member))
+        self._member, self._start, self._length = member[order], start[order], (end - start)[order]
+        self._lines = TimeLines(self._member, self._start)
+        self._before = np.r_[0, np.cumsum(self._length)]
 
     def inside(self, member: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
         """How much of them lies in each of these intervals of members."""
-        both = overlaps(member, start, end, self.member, self.start, self.end)
-        return sums(both.a, both.end - both.start, len(member))
+        return self._until(member, np.maximum(end, start)) - self._until(member, start)
+
+    def _until(self, member: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """In sum, with all members before this one."""
+        row = self._lines.latest(member, time)
+        done = np.empty(len(member), dtype=np.int64)
+        some, none = np.flatnonzero(row >= 0), np.flatnonzero(row < 0)
+        of = row[some]
+        done[some] = self._before[of] + np.minimum(time[some] - self._start[of], self._length[of])
+        done[none] = self._before[np.searchsorted(self._member, member[none])]
+        return done
 
 
 def find_teams(trace: Trace, tasks: Tasks) -> tuple[Members, Teams]:
@@ -127,10 +137,11 @@ def find_runs(segments: Segments, members: Members, begin: int, end: int) -> tup
     row = members.find(segments.task)
     kept = np.flatnonzero(row >= 0)
     row = row[kept]
-    every = Runs(row, np.maximum(segments.start[kept], begin),
-                 np.minimum(segments.end[kept], np.minimum(members.end[row], end)))  # fmt: skip
-    some, waits = every.end > every.start, segments.waits[kept]
-    return every.take(some & ~waits), every.take(some & waits)
+    start = np.maximum(segments.start[kept], begin)
+    stop = np.minimum(segments.end[kept], np.minimum(members.end[row], end))
+    some, waits = stop > start, segments.waits[kept]
+    work, idle = np.flatnonzero(some & ~waits), np.flatnonzero(some & waits)
+    return Runs(row[work], start[work], stop[work]), Runs(row[idle], start[idle], stop[idle])
 
 
 def find_phases(trace: Trace, members: Members, work: Runs, waits: Runs) -> Phases:
