@@ -49,6 +49,10 @@ def figures(document: Mapping[str, Any], lost: Mapping[str, int], whole: int, ta
 
 def difference(one: Mapping[str, Any]) -> str:
     """How the threads' times in a construct differ."""
+    return _unequal(one) + (", most of this time in MPI" if 2 * one["mpi_ns"] >= one["time_ns"] else "")
+
+
+def _unequal(one: Mapping[str, Any]) -> str:
     slowest, fastest = one["slowest"], one["fastest"]
     long, short = (f"thread {row['thread']}" for row in (slowest, fastest))
     if one["kind"] == "single":
@@ -68,6 +72,8 @@ def remedy(one: Mapping[str, Any]) -> str:
         return "let all threads do it (a loop, or tasks); or give it nowait if the next code does not need its result"
     if one["kind"] == "sections":
         return "cut the longest section in parts, or make tasks of the sections"
+    if 2 * one["mpi_ns"] >= one["time_ns"]:
+        return "let the other threads compute meanwhile: call MPI in a task, or before work that does not need it"
     if one["kind"] not in ("loop", "distribute"):
         return "share the work of its loops out evenly: try schedule(dynamic) or schedule(guided)"
     if per_call < 2 * one["threads"]:

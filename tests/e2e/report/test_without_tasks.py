@@ -175,6 +175,21 @@ def test_calls_of_one_loop_are_added_up(tmp_path: Path) -> None:
     assert found["serial"] == [{"after": "0x61", "before": "0x61", "times": 1, "total_ns": 20}]
 
 
+def test_mpi_in_a_region(tmp_path: Path) -> None:
+    """Thread 0 is in MPI for 80 of its 100 ns, while thread 1 works 20 ns and waits."""
+    team = Team()
+    values = {"peer": 1, "tag": 0, "bytes": 8, "comm": 1, "call": CALL_NUMBER["MPI_Recv"]}
+    team.add(0, 10, "mpi_enter", **values)
+    team.add(0, 90, "mpi_exit", **values)
+    for index, length in ((0, 100), (1, 20)):
+        team.wait(index, length, 100, AT_REGION_END)
+    found = loops_of(tmp_path, *team.end(100).finish(100))
+    (region,) = found["constructs"]
+    assert (region["time_ns"], region["mpi_ns"], region["waited_ns"]) == (120, 80, 80)
+    assert without_tasks.difference(region) == "thread 0 works 5.0x as long as thread 1, most of this time in MPI"
+    assert "call MPI in a task" in without_tasks.remedy(region)
+
+
 def test_regions_with_tasks_have_no_units(tmp_path: Path) -> None:
     team = Team()
     team.streams[0].add(1005, "task_create", A, parent=IMPLICIT, flags=4)

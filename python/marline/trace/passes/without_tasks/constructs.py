@@ -27,9 +27,9 @@ NOWHERE = "(no code address)"
 
 @dataclass
 class Construct:
-    """A unit. Times in ns. `calls`: how often a team came to it; `time`: all threads'; `waited`: charged for the waits
-    at its end; `late`: what was waited there for other reasons; `slowest`, `fastest`: threads of the rank where it cost
-    most, and their time in all calls."""
+    """A unit. Times in ns. `calls`: how often a team came to it; `time`: all threads', `mpi` of it in MPI calls;
+    `waited`: charged for the waits at its end; `late`: what was waited there for other reasons; `slowest`, `fastest`:
+    threads of the rank where it cost most, and their time in all calls."""
 
     kind: str
     schedule: str
@@ -39,6 +39,7 @@ class Construct:
     iterations: int
     time: int
     locked: int
+    mpi: int
     waited: int
     late: int
     imbalance: float
@@ -54,8 +55,8 @@ class Construct:
         return {
             "kind": self.kind, "schedule": self.schedule, "name": self.name, "function": self.place.function,
             "file": self.place.file, "line": self.place.line, "calls": self.calls, "threads": self.threads,
-            "iterations": self.iterations, "time_ns": self.time, "locked_ns": self.locked, "waited_ns": self.waited,
-            "late_ns": self.late, "imbalance": self.imbalance, "rank": self.rank,
+            "iterations": self.iterations, "time_ns": self.time, "locked_ns": self.locked, "mpi_ns": self.mpi,
+            "waited_ns": self.waited, "late_ns": self.late, "imbalance": self.imbalance, "rank": self.rank,
             "slowest": {"thread": self.slowest[0], "time_ns": self.slowest[1]},
             "fastest": {"thread": self.fastest[0], "time_ns": self.fastest[1]},
         }  # fmt: skip
@@ -71,20 +72,22 @@ class Entries(Columns):
     member: np.ndarray
     work: np.ndarray
     locked: np.ndarray
+    mpi: np.ndarray
     iterations: np.ndarray
     times: np.ndarray
 
 
-def find_entries(of: Analysis, members: Members, teams: Teams, phases: Phases, runs: tuple[Runs, Runs]) -> Entries:
+def find_entries(of: Analysis, members: Members, teams: Teams, phases: Phases,
+                 runs: tuple[Runs, Runs, Runs]) -> Entries:  # fmt: skip
     """Of teams that create no tasks."""
     some, at = _in_constructs(of, members, teams, phases, runs)
     count = len(phases.member)
-    rest = np.maximum(phases.work - sums(at, some.work, count), 0)
-    locked = np.maximum(phases.locked - sums(at, some.locked, count), 0)
+    rest = [np.maximum(whole - sums(at, part, count), 0) for whole, part in (
+        (phases.work, some.work), (phases.locked, some.locked), (phases.mpi, some.mpi))]  # fmt: skip
     last = phases.at_region_end
     code = np.where(last, teams.code[members.team[phases.member]], phases.code)
-    outside = Entries(team_phases(phases, members), np.where(last, _REGION, _BEFORE_BARRIER), code, phases.member, rest,
-                      locked, np.zeros(count, dtype=np.int64), np.ones(count, dtype=np.int64))  # fmt: skip
+    outside = Entries(team_phases(phases, members), np.where(last, _REGION, _BEFORE_BARRIER), code, phases.member,
+                      *rest, np.zeros(count, dtype=np.int64), np.ones(count, dtype=np.int64))  # fmt: skip
     # What an initial task runs outside of constructs is serial code (regions.py).
     return some.joined(outside.take(~teams.creates[members.team[phases.member]] & ~members.initial[phases.member]))
 
@@ -95,7 +98,7 @@ def team_phases(phases: Phases, members: Members) -> np.ndarray:
 
 
 def _in_constructs(of: Analysis, members: Members, teams: Teams, phases: Phases,
-                   runs: tuple[Runs, Runs]) -> tuple[Entries, np.ndarray]:  # fmt: skip
+                   runs: tuple[Runs, Runs, Runs]) -> tuple[Entries, np.ndarray]:  # fmt: skip
     """(entries; the phase of each)"""
     begins, spans = of.trace.select("work_begin"), of["worksharing"]
     kind = of.trace.field("work_begin", "kind", begins).astype(np.int64)
@@ -118,7 +121,8 @@ def find_constructs(entries: Entries, members: Members, teams: Teams, waits: tup
     """`waits`: numbers of phases, and how long a member waited at their barrier. The most expensive unit first."""
     by_member = group_by(entries.phase, entries.kind, entries.code, entries.member)
     parts = Entries(*map(by_member.key, (entries.phase, entries.kind, entries.code, entries.member)),
-                    *map(by_member.sum, (entries.work, entries.locked, entries.iterations, entries.times)))  # fmt: skip
+                    *map(by_member.sum, (entries.work, entries.locked, entries.mpi, entries.iterations,
+                                             entries.times)))  # fmt: skip
     calls = group_by(parts.phase, parts.kind, parts.code)
     table = _Calls(calls, parts, members, teams, waits)
     place_of = _places_of_units(table, places)
@@ -152,7 +156,7 @@ class _Calls:
         self.rank, self.threads = teams.rank[team], teams.size[team]
         self.unit = np.zeros(len(team), dtype=np.int64)
         self.longest, self.time = calls.max(parts.work), calls.sum(parts.work)
-        self.locked, self.times = calls.sum(parts.locked), calls.max(parts.times)
+        self.locked, self.mpi, self.times = calls.sum(parts.locked), calls.sum(parts.mpi), calls.max(parts.times)
         self.iterations = calls.max(parts.iterations)
         self.charged, self.late = _charge(calls.key(parts.phase), self.kind, self.threads * self.longest - self.time,
                                           waits)  # fmt: skip
@@ -168,7 +172,7 @@ class _Calls:
         threads = int(self.threads[rows].max())
         slowest, fastest = self._extremes(rows[self.rank[rows] == worst], threads)
         times, *sums_of = (int(column[rows].sum()) for column in (
-            self.times, self.iterations, self.time, self.locked, self.charged, self.late))  # fmt: skip
+            self.times, self.iterations, self.time, self.locked, self.mpi, self.charged, self.late))  # fmt: skip
         return Construct(_NAMES[kind], _SCHEDULES.get(kind, ""), place, times, threads, *sums_of,
                          float(self.longest[rows].sum()) / mean if mean else 1.0, worst, slowest, fastest)  # fmt: skip
 

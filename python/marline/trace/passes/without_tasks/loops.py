@@ -53,7 +53,7 @@ class Loops:
 def loops(of: Analysis) -> Loops:
     members, teams = find_teams(of.trace, of["tasks"])
     edges = of["breakdown"].edges
-    runs = find_runs(of["segments"], members, int(edges[0]), int(edges[-1]))
+    runs = find_runs(of["segments"], of["in_mpi"], members, int(edges[0]), int(edges[-1]))
     phases = find_phases(of.trace, members, *runs)
     entries = find_entries(of, members, teams, phases, runs)
     regions = _codes_of_regions(of, teams)

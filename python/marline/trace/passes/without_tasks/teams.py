@@ -13,7 +13,7 @@ import numpy as np
 
 from ...global_graph.openmp import BARRIER_AT_END, BARRIERS
 from ...model import INITIAL, Segments, Tasks
-from ...read.calls import nested_pairs
+from ...read.calls import InMpi, nested_pairs
 from ...read.columns import Columns, TimeLines, distinct, find, group_starts
 from ...read.records import Trace
 
@@ -61,6 +61,7 @@ class Phases(Columns):
     kind: np.ndarray  # ompt_sync_region_t
     work: np.ndarray  # ns: in its code, without waits
     locked: np.ndarray  # ns: waited in its code, for locks and critical regions
+    mpi: np.ndarray  # ns: of the phase, in MPI calls
     waited: np.ndarray  # ns: at the barrier
 
     @property
@@ -131,9 +132,9 @@ def _describe(trace: Trace, regions: np.ndarray, count: int, last: int) -> Teams
     return teams
 
 
-def find_runs(segments: Segments, members: Members, begin: int, end: int) -> tuple[Runs, Runs]:
-    """What members did from `begin` to `end`: where they worked, and where they waited. After its region's end a thread
-    waits for the next one."""
+def find_runs(segments: Segments, mpi: InMpi, members: Members, begin: int, end: int) -> tuple[Runs, Runs, Runs]:
+    """What members did from `begin` to `end`: where they worked, where they waited, and their MPI calls. After its
+    region's end a thread waits for the next one."""
     row = members.find(segments.task)
     kept = np.flatnonzero(row >= 0)
     row = row[kept]
@@ -141,10 +142,13 @@ def find_runs(segments: Segments, members: Members, begin: int, end: int) -> tup
     stop = np.minimum(segments.end[kept], np.minimum(members.end[row], end))
     some, waits = stop > start, segments.waits[kept]
     work, idle = np.flatnonzero(some & ~waits), np.flatnonzero(some & waits)
-    return Runs(row[work], start[work], stop[work]), Runs(row[idle], start[idle], stop[idle])
+    caller = members.find(mpi.task)
+    calls = np.flatnonzero(caller >= 0)
+    return (Runs(row[work], start[work], stop[work]), Runs(row[idle], start[idle], stop[idle]),
+            Runs(caller[calls], mpi.start[calls], mpi.end[calls]))  # fmt: skip
 
 
-def find_phases(trace: Trace, members: Members, work: Runs, waits: Runs) -> Phases:
+def find_phases(trace: Trace, members: Members, work: Runs, waits: Runs, mpi: Runs) -> Phases:
     barriers = _barriers(trace, members)
     member, begin, left, code, kind = barriers
     first = group_starts(member)
@@ -164,7 +168,8 @@ def find_phases(trace: Trace, members: Members, work: Runs, waits: Runs) -> Phas
     order = np.lexsort((joined[1], joined[0]))
     member, number, start, end, left, code, kind = (column[order] for column in joined)
     return Phases(member, number, start, end, left, code, kind, work.inside(member, start, end),
-                  waits.inside(member, start, end), waits.inside(member, end, left))  # fmt: skip
+                  waits.inside(member, start, end), mpi.inside(member, start, end),
+                  waits.inside(member, end, left))  # fmt: skip
 
 
 def _barriers(trace: Trace, members: Members) -> tuple[np.ndarray, ...]:
