@@ -17,10 +17,17 @@ DROPPED = ("OMP_", "MARLINE_", "LD_PRELOAD", "LD_LIBRARY_PATH", "PKG_CONFIG", "C
 SECONDS = 300
 
 
-def checked(words: list[str | Path], **changes: str) -> str:
+def run(words: list[str | Path], folder: Path | None = None, seconds: float = SECONDS, **changes: str
+        ) -> subprocess.CompletedProcess[str]:  # fmt: skip
+    """Runs the words in `folder`, in the environment without what an outer shell has set, with `changes`."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(DROPPED)} | changes
-    result = subprocess.run([str(word) for word in words], env=environment, stdin=subprocess.DEVNULL,
-                            capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+    return subprocess.run([str(word) for word in words], env=environment, cwd=folder, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=seconds, check=False)  # fmt: skip
+
+
+def checked(words: list[str | Path], folder: Path | None = None, seconds: float = SECONDS, **changes: str) -> str:
+    """What the words print on both streams. They must not fail."""
+    result = run(words, folder, seconds, **changes)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout + result.stderr
 

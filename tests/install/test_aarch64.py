@@ -7,7 +7,6 @@ import io
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tarfile
 import time
@@ -17,10 +16,9 @@ from pathlib import Path
 
 import pytest
 from arm64_root import Arm64Root, why_not
+from conftest import HERE, ROOT, checked
 from elftools.elf.elffile import ELFFile
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 PROGRAMS = HERE.parent / "e2e" / "programs"
 GCC = "aarch64-linux-gnu-gcc-12"
 MPIS = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}
@@ -28,6 +26,7 @@ MPIS = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}
 FETCHED = ["--platform=manylinux_2_28_aarch64", "--platform=manylinux_2_27_aarch64", "--only-binary=:all:",
            "--python-version=3.13"]  # fmt: skip
 SECONDS = 300
+BUILD_SECONDS = 3600
 # The emulator's network interfaces are not those that Open MPI asks for.
 LOCAL = {"OMPI_MCA_btl": "self,sm", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
 ONE_TARGET_REGION = """
@@ -52,17 +51,10 @@ pytestmark = [
 ]  # fmt: skip
 
 
-def checked(*words: str | Path) -> str:
-    result = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                            check=False)  # fmt: skip
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
-
-
 @pytest.fixture(scope="module")
 def arm64_dist(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
-    checked("make", "-C", ROOT, "wheel", "ARCH=aarch64", f"DIST={folder}")
+    checked(["make", "wheel", "ARCH=aarch64", f"DIST={folder}"], ROOT, BUILD_SECONDS)
     return folder
 
 
@@ -99,11 +91,11 @@ def test_has_what_this_machines_wheel_has(arm64_dist, wheel):
 def test_tarball_and_checksums(arm64_dist, tmp_path):
     (path,) = arm64_dist.glob("*.tar.xz")
     assert path.name.endswith("-linux-aarch64.tar.xz")
-    checked("sh", "-c", f"cd '{arm64_dist}' && sha256sum --check --strict SHA256SUMS")
+    checked(["sha256sum", "--check", "--strict", "SHA256SUMS"], arm64_dist)
     with tarfile.open(path) as tar:
         tar.extractall(tmp_path)  # noqa: S202  (our own)
     (tree,) = tmp_path.iterdir()
-    assert "AArch64" in checked("readelf", "-h", tree / "lib" / "libmarline.so")
+    assert "AArch64" in checked(["readelf", "-h", tree / "lib" / "libmarline.so"])
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +113,8 @@ def root(arm64_dist, tmp_path_factory) -> Iterator[Arm64Root]:
     words = ["-m", "pip", "install", "--quiet", "--no-compile", "--no-index", "--no-deps", wheel_of(arm64_dist).name]
     status, output = root.run("venv/bin/python3", *words)
     assert status == 0, output
-    checked(sys.executable, "-m", "pip", "download", "--quiet", *FETCHED, f"--dest={folder}/packages", "numpy", "rich")
+    checked([sys.executable, "-m", "pip", "download", "--quiet", *FETCHED, f"--dest={folder}/packages", "numpy",
+             "rich"])  # fmt: skip
     unpack(folder / "packages", "*.whl", packages)
     yield root
     shutil.rmtree(root.path)
@@ -133,7 +126,7 @@ def unpack(folder: Path, pattern: str, into: Path) -> None:
     for package in folder.glob(pattern):
         with zipfile.ZipFile(package) as archive:
             archive.extractall(into)
-    checked("chown", "-R", f"{into.stat().st_uid}:{into.stat().st_gid}", into)
+    checked(["chown", "-R", f"{into.stat().st_uid}:{into.stat().st_gid}", into])
 
 
 @pytest.fixture(params=MPIS)
@@ -149,8 +142,8 @@ def built(root: Arm64Root, source: Path, mpi: str | None, *flags: str | Path) ->
     """The program, in the root. Its glibc is the root's, not the cross compiler's."""
     program = root.home.parent / (source.stem + (f"-{mpi}" if mpi else ""))
     of_mpi = [f"-I{root.lib / mpi / 'include'}", root.lib / MPIS[mpi]] if mpi else []
-    checked(GCC, "-O1", "-g", "-w", "-fopenmp", source, "-o", program, *flags, *of_mpi,
-            "-Wl,--unresolved-symbols=ignore-in-shared-libs", "-lm")  # fmt: skip
+    checked([GCC, "-O1", "-g", "-w", "-fopenmp", source, "-o", program, *flags, *of_mpi,
+             "-Wl,--unresolved-symbols=ignore-in-shared-libs", "-lm"])  # fmt: skip
     root.take(program)
     return f"./{program.name}"
 
@@ -220,12 +213,12 @@ def test_cluster(root, tmp_path):
         pytest.skip("clang-19 is not installed")
     for name, (soname, functions) in LLVM.items():
         (tmp_path / "empty.c").write_text("".join(f"void {function}(void) {{}}\n" for function in functions))
-        checked(GCC, "-w", "-shared", tmp_path / "empty.c", f"-Wl,-soname,{soname}", "-o", tmp_path / name)
+        checked([GCC, "-w", "-shared", tmp_path / "empty.c", f"-Wl,-soname,{soname}", "-o", tmp_path / name])
     (tmp_path / "libomptarget.devicertl.a").write_bytes(b"!<arch>\n")
     (tmp_path / "target.c").write_text(ONE_TARGET_REGION)
-    checked("clang-19", "--target=aarch64-linux-gnu", "-O1", "-fopenmp=libomp",
-            "-fopenmp-targets=aarch64-unknown-linux-gnu", f"-L{tmp_path}", tmp_path / "target.c", "-o",
-            tmp_path / "target")  # fmt: skip
+    checked(["clang-19", "--target=aarch64-linux-gnu", "-O1", "-fopenmp=libomp",
+             "-fopenmp-targets=aarch64-unknown-linux-gnu", f"-L{tmp_path}", tmp_path / "target.c", "-o",
+             tmp_path / "target"])  # fmt: skip
     root.take(tmp_path / "target")
     status, output = root.run("marline", "run", "--devices=cluster:2", "--", "./target", seconds=300)
     assert status == 0 and re.search(r"^[23] devices, 7$", output, re.MULTILINE), output

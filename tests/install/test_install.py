@@ -5,28 +5,12 @@ MARLINE_BUILD names the build tree that is installed, into a temporary folder, f
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import BUILD, HERE, checked, run
 
-HERE = Path(__file__).resolve().parent
 PROBE = HERE.parent / "e2e" / "programs" / "probe.c"
-BUILD = Path(os.environ.get("MARLINE_BUILD", HERE.parents[1] / "build" / "release")).resolve()
-DROPPED = ("OMP_", "MARLINE_", "LD_PRELOAD", "LD_LIBRARY_PATH", "PKG_CONFIG", "CMAKE_PREFIX")
-SECONDS = 120
-
-
-def run(words: list[str | Path], **changes: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(DROPPED)} | changes
-    return subprocess.run([str(word) for word in words], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=SECONDS, check=False)  # fmt: skip
-
-
-def checked(words: list[str | Path], **changes: str) -> str:
-    result = run(words, **changes)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
 
 
 @pytest.fixture(scope="module")
