@@ -63,10 +63,12 @@ CASES = {"one process": ("gcc-12", REGION, None), BY_PATH: ("gcc-12", REGION, No
 
 
 NONE: dict[str, str] = {}
-PAGE = """What `marline run` adds to the start of a small program: CPU time of all processes, system calls with a path
-([how a program is started](../design/start.md)). Intervals are 95 % bootstrap intervals of the median. The threads of
-GCC's libgomp compute while they wait, so a plain program can take more CPU time than one on Marline; the second row has
-plain runs on Marline, by `LD_LIBRARY_PATH`."""
+PAGE = """\
+What `marline run` adds to the start of a small program ([how a program is started](../design/start.md)). Two things
+are measured: the CPU time of all processes, and the number of system calls with a path. "More" is the median of the
+differences between neighbouring runs; the brackets hold its 95 % bootstrap interval. A plain program runs on GCC's
+libgomp, whose threads compute while they wait, so it can take more CPU time than on Marline. In the second row the
+plain program runs on Marline, too, by `LD_LIBRARY_PATH`: the difference is what the command alone adds."""
 
 
 @dataclass

@@ -24,7 +24,7 @@ int64_t now_in_ms() {
   return time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-// All that comes until the other end is closed; false: the time was over before that.
+// Appends to `text` what arrives until the writer closes its end. False: the deadline came first.
 bool read_until(int64_t deadline, int descriptor, std::string* text) {
   for (;;) {
     pollfd waiting{descriptor, POLLIN, 0};
@@ -38,7 +38,7 @@ bool read_until(int64_t deadline, int descriptor, std::string* text) {
   }
 }
 
-// posix_spawn's number of the process; -1: it cannot be started.
+// The process id; -1: the program cannot be started.
 pid_t spawn(const Words& words, Environment& environment, int output, bool with_errors) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

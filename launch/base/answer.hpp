@@ -11,8 +11,9 @@
 
 namespace marline::launch {
 
-// Runs words[0], a path, and returns what it prints, on both streams if `with_errors`. Nothing if it cannot be started,
-// or has not ended its output after `seconds`, when it is killed.
+// Runs words[0], a path, and returns what it prints: its standard output, and its errors, too, if `with_errors`.
+// Nothing if it cannot be started. A program that has not closed its output after `seconds` is killed, and the result
+// is nothing.
 std::optional<std::string> answer_of(const Words& words, Environment environment, int seconds, bool with_errors);
 
 }  // namespace marline::launch

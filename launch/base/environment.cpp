@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An entry without "=" is none of ours: it is passed on as it is.
+// An entry without "=" is no variable. It is passed on unchanged.
 #include "base/environment.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every descriptor is closed when a program starts.
+// Files are opened with O_CLOEXEC, so a program that is started gets none of them.
 #include "base/file.hpp"
 
 #include <algorithm>

@@ -39,7 +39,7 @@ class Mapping {
   std::string_view bytes_;
 };
 
-// Of files that the kernel writes, /proc and /sys: nothing if it cannot be read.
+// The content of a file in /proc or /sys, which has no size before it is read. Nothing if it cannot be read.
 std::optional<std::string> read_file(const std::string& path);
 std::optional<std::string> read_rest(int descriptor);
 

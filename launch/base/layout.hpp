@@ -22,7 +22,7 @@ class Layout {
   std::string python() const;
   // The folder with libomp.so.5, libiomp5.so and libgomp.so.1 that lead to libmarline.so.
   std::string compat() const { return parts() + "/compat"; }
-  // By its SONAME where the headers are not installed, as Debian's packages have it.
+  // libmarline.so, or libmarline.so.0 where the headers are not installed (Debian's package libmarline0).
   std::string runtime() const;
   std::string mpi(const std::string& implementation) const;
   // The recorder; with an implementation of MPI, the one that records its calls too.

@@ -60,8 +60,8 @@ int parent_of(int process) {
   return words.size() > 1 ? decimal(words[1]).value_or(1) : 1;
 }
 
-// What the launcher may use: the nearest of our ancestors that is no part of this rank, as the rank's variable is not
-// in its environment. (Another user's process is none: its environment cannot be read.)
+// The CPUs that the launcher may use. The launcher is the nearest ancestor process whose environment lacks this rank's
+// variable. The environment of another user's process cannot be read, so such a process counts as the launcher.
 Cpus launcher_mask(const std::string& variable) {
   const std::string mark = std::string(1, '\0') + variable + "=";
   int process = getppid();
@@ -70,8 +70,8 @@ Cpus launcher_mask(const std::string& variable) {
   return mask ? *mask : allowed_cpus(0).value_or(Cpus{});
 }
 
-// Without a launcher only the number of cores counts, and only if it is less than the number of threads. A core is
-// known by the list of its hardware threads: one file for each, and none where there are CPUs in plenty.
+// Without a launcher only the number of cores counts, and only if it is less than the number of threads. So this stops
+// as soon as it has found a core for each thread. A core is identified by the list of its hardware threads.
 Cores cores_without_launcher(const Cpus& own, std::optional<int> threads) {
   Cores cores;
   if (!threads || *threads <= 1) return cores;
@@ -114,7 +114,7 @@ LocalRank local_rank(const Environment& environment) {
     }
     if (rank && ranks && *rank < *ranks) return {launcher.rank, *rank, *ranks};
   }
-  // Of start/job.cpp, on one machine.
+  // A process that start/job.cpp has started: all of the job are on this machine.
   const auto number = decimal(environment.get(kNumberInJob)), count = decimal(environment.get(kCountInJob));
   if (number && count && *number < *count) return {kNumberInJob, *number, *count};
   return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What placement.hpp is told of this node: its cores, and what the launcher has left to this rank.
+// Finds out what placement.hpp decides from: the cores of this node, and which of them the launcher leaves to this
+// rank.
 #ifndef MARLINE_LAUNCH_PLACE_NODE_HPP
 #define MARLINE_LAUNCH_PLACE_NODE_HPP
 
@@ -15,8 +16,8 @@ namespace marline::launch {
 constexpr const char* kNumberInJob = "MARLINE_JOB_NUMBER";
 constexpr const char* kCountInJob = "MARLINE_JOB_COUNT";
 
-// The variable that tells this rank's number on the node, that number, and how many there are: 0 without a launcher, or
-// with one that does not say.
+// This rank's number on the node, the variable that says it, and how many ranks the node has: 0 if there is no
+// launcher, or if it does not say.
 struct LocalRank {
   std::string variable;
   int rank = 0;
@@ -24,20 +25,21 @@ struct LocalRank {
   bool operator==(const LocalRank&) const = default;
 };
 
-// That of this process, which is the program's until it starts it. `threads`: what the command line asks for.
+// The situation of this process. The program inherits its cores. `threads`: from the command line.
 Situation situation(std::optional<int> threads, const Environment& environment);
 
 LocalRank local_rank(const Environment& environment);
-// Slurm's list, "4(x2),3" for 4, 4 and 3 tasks, at one node; nothing where it has none.
+// The number of tasks of one node in Slurm's list: "4(x2),3" means 4, 4 and 3 tasks. Nothing if the list does not have
+// it.
 std::optional<int> tasks_of_node(const std::string& text, const std::string& node);
-// The cores of `cpus` below /sys/devices/system, neighbours side by side: by package, memory, cache and number. A CPU
-// of which nothing is said is a core.
+// The cores of `cpus`, as the folder `system` (/sys/devices/system) describes them. They are sorted by package, memory,
+// cache and number, so that neighbours are side by side. A CPU that the folder does not describe counts as a core.
 Cores read_cores(const std::string& system, const Cpus& cpus);
 // The CPUs that a process may use; 0: this one. Nothing if there is no such process.
 std::optional<Cpus> allowed_cpus(int process);
 // Cores (not hardware threads) that this process may use: what Open MPI counts as slots.
 size_t core_count();
-// Whether the variable is one of those that tell how many ranks share the node.
+// Whether a launcher says by this variable how many of its ranks run on this node.
 bool is_local_size(const std::string& variable);
 
 }  // namespace marline::launch

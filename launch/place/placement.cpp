@@ -27,7 +27,7 @@ bool is_placed_by_user(const Environment& environment) {
                      [&](const char* name) { return !environment.get(name).empty(); });
 }
 
-// Each worker on a place of its own, unless the user has said what is to be done, or there is one worker.
+// Binds each worker to a place of its own, unless the user has set the binding, or there is only one worker.
 std::vector<Variable> bound_threads(const Situation& at, int threads, const char* level) {
   if (threads == 1 || !at.environment.get("OMP_PROC_BIND").empty() || !at.environment.get("OMP_PLACES").empty()) {
     return {};
@@ -70,7 +70,7 @@ Placement divide(const Situation& at, const Cores& cores) {
             note.empty() ? note : note + ", each on a hardware thread of its own"};
   }
   if (ranks > cores.size()) return {std::nullopt, {}, note};
-  // Ranks, at least, stay out of each other's way.
+  // Threads share cores, but threads of different ranks do not.
   return {cpus_of(part(cores, rank * cores.size() / ranks, (rank + 1) * cores.size() / ranks)), {}, note};
 }
 
@@ -79,7 +79,7 @@ Placement keep(const Situation& at) {
   const Cores mine = usable(at.cores, at.own);
   const int wanted = at.threads.value_or(static_cast<int>(mine.size()));
   const bool is_first = at.rank == 0;
-  if (at.own == at.shared) {  // under a batch system that does not bind: what the ranks share may not be ours alone
+  if (at.own == at.shared) {  // a batch system that does not bind: another job may use these cores, too
     const bool is_told = at.threads.has_value() && is_first;
     return {std::nullopt, {}, is_told ? crowd(int64_t{wanted} * at.ranks, mine.size()) : ""};
   }

@@ -18,7 +18,7 @@ namespace marline::launch {
 
 using Cpus = std::set<int>;
 
-// The hardware threads of one core that may be used. Its domain is what shares memory and a package with it.
+// The hardware threads of one core that may be used. Cores of one domain share a package and its memory.
 struct Core {
   std::vector<int> cpus;
   std::pair<int, int> domain;
@@ -26,8 +26,8 @@ struct Core {
 };
 using Cores = std::vector<Core>;
 
-// What one rank finds. `shared` is what the launcher itself may use, and `own` what it left to this rank: the same
-// where it does not bind. Without a launcher `ranks` is 0.
+// What one rank finds. `shared` has the CPUs that the launcher itself may use, and `own` those that it left to this
+// rank. Both are equal if it does not bind. Without a launcher `ranks` is 0.
 struct Situation {
   Cores cores;  // in the order of the topology
   Cpus own;
@@ -39,8 +39,8 @@ struct Situation {
   Environment environment;
 };
 
-// `cpus`: what the rank is to be bound to; without: it stays where it is. `variables`: for the program. `note`: for the
-// user; "" is none.
+// `cpus`: to bind the rank to; without a value it stays where it is. `variables`: to set for the program. `note`: to
+// tell the user; "" if there is nothing to tell.
 struct Placement {
   std::optional<Cpus> cpus;
   std::vector<Variable> variables;

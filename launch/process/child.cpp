@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A signal is the child's alone, unless the child has had it from the same sender: this process decides it at the
-// signal's arrival, from its sender.
+// Signals that reach this process are passed on to the child, unless their sender has sent them to the child, too. Who
+// sent a signal decides this when it arrives.
 #include "process/child.hpp"
 
 #include <cerrno>
@@ -34,8 +34,8 @@ constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK"};
   execute(words, environment);
 }
 
-// The child goes on only when this process has looked for signals that came before it was there: it has not had them,
-// and is not started any more.
+// A signal may have come before the child existed; then the child did not get it. So the child waits until this process
+// has looked for such signals. If there is one, the program is not started.
 pid_t start_child(const Words& words, Environment& environment) {
   const Signals watched = watched_signals();
   sigprocmask(SIG_BLOCK, watched.mask(), nullptr);
@@ -82,7 +82,8 @@ Words children_of(pid_t parent) {
   return found;
 }
 
-// All processes below this one. A process that is started meanwhile is below one that is stopped first.
+// Kills all descendants of this process. Each is stopped before its children are looked for, so it cannot start another
+// one unseen.
 void kill_descendants() {
   std::vector<pid_t> found = {getpid()};
   for (size_t i = 0; i < found.size(); ++i) {

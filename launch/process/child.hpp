@@ -15,23 +15,23 @@
 
 namespace marline::launch {
 
-// What is passed on, and SIGCHLD.
+// The signals that are passed on, and SIGCHLD.
 Signals watched_signals();
 
-// Returns the wait status of `words` run with `environment`. `arrived` gets the signals that came in meanwhile. After
-// the program's end they do nothing. `stopped` is called each time that SIGSTOP has stopped the process.
+// Runs `words` with `environment` and returns the wait status. `arrived` gets the signals that came to this process
+// meanwhile; they do not end it. `stopped` is called each time that SIGSTOP has stopped the child.
 int run_child(const Words& words, Environment environment, Signals& arrived, const std::function<void(pid_t)>& stopped);
 
-// How long a launcher of MPI may live on after a signal that comes while it starts. It passes later signals on, and its
-// job may take its time.
+// If a signal comes in the first `starting` seconds of a launcher of MPI, the launcher has `last_words` seconds to end.
+// A later signal reaches its ranks, and they may take their time.
 struct LauncherLimits {
   double last_words = 10;  // seconds
   double starting = 10;
 };
 
-// The same for a launcher of MPI. What it returns says nothing of a job that a signal has stopped (Hydra: 0 or the
-// signal's number, Open MPI: 1): then this returns that signal. If a signal comes while Hydra starts, it does not end
-// at all, with or without us: it is killed then, with all that it has started.
+// Runs a launcher of MPI. Its status does not say whether a signal has stopped the job (Hydra: 0 or the signal's
+// number, Open MPI: 1), so after a signal this returns the signal. Hydra can hang, with or without Marline, if a signal
+// comes while it starts: it is then killed with all that it has started.
 int run_launcher(const Words& words, Environment environment, const LauncherLimits& limits = {});
 
 // Parts of the above, which a job without MPI needs, too (start/job.cpp).
@@ -42,7 +42,7 @@ struct Arrival {
   int code;
   pid_t sender;
 };
-// Nothing: the time is over, or the wait was interrupted before that: the caller looks at the clock.
+// Nothing: the time is over, or the wait was interrupted; the caller looks at the clock.
 std::optional<Arrival> next_signal(double seconds);
 double now();  // seconds
 
@@ -51,12 +51,13 @@ bool child_has_it(const Arrival& arrived);
 // Whether Slurm tracks a process of these control groups (/proc/PID/cgroup) by them.
 bool is_tracked_by_cgroup(const std::string& groups);
 
-// In the child, last before `execute`: it is killed when this process, even if it is killed itself, has ended.
+// Called in the child just before `execute`. From then on the kernel kills the child when its parent ends, even if the
+// parent is killed.
 void become_program(pid_t parent);
 [[noreturn]] void execute(const Words& words, Environment& environment);
 
-// A signal that was meant for the program, too, and has come to this process after its end, does nothing more: how the
-// program has ended says it. Returns which there were.
+// Takes the signals that have come since the program ended, so that they do not end this process: its status is that of
+// the program. Returns them.
 Signals drain();
 
 }  // namespace marline::launch

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The remover is there before the folder: this process may be killed between the two. It waits for the end of a pipe
-// whose other end only this process has. It has a session of its own, so that no signal to ours reaches it, and
-// nothing else open: launchers wait for streams to be closed. Its parent is a process that ends at once, so that no
-// process waits for it.
+// The remover reads from a pipe, whose other end this process holds and never writes to. When this process ends, the
+// kernel closes that end: the remover reads the end of the file and deletes the folder. The remover is started before
+// the folder is made, because this process may be killed at any time. It has a session of its own, so signals to our
+// process group do not reach it. It closes all other descriptors, because launchers wait until the streams of a rank
+// are closed. Its parent ends at once, so nobody has to wait for it.
 #include "process/scratch.hpp"
 
 #include <cerrno>
@@ -88,11 +89,11 @@ void close_from(unsigned first) {
   _exit(0);
 }
 
-// Returns the other end of the remover's pipe.
+// Returns this process's end of the pipe to the remover.
 int start_remover(const std::string& path) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw Refusal{"no pipe: " + reason(errno)};
-  sigset_t all, before;  // a signal to our group would end the first process, and leave no remover
+  sigset_t all, before;  // a signal to our group would end the first child before it has started the remover
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &before);
   const pid_t first = fork();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A folder for the time that a program runs, which goes even if this process is killed: a small process of its own, the
-// remover, waits for that.
+// A folder that is there while a program runs. A small process, the remover, deletes it when this process ends, even if
+// this process is killed.
 #ifndef MARLINE_LAUNCH_PROCESS_SCRATCH_HPP
 #define MARLINE_LAUNCH_PROCESS_SCRATCH_HPP
 
@@ -22,9 +22,9 @@ class Scratch {
   ~Scratch();
 
   const std::string& path() const { return path_; }
-  // The folder goes when this descriptor is closed, by whatever way: at the latest with the process.
+  // The remover deletes the folder when no process has this descriptor any more: at the latest when the last one ends.
   int descriptor() const { return end_; }
-  // From now on only the process's end removes the folder.
+  // From now on the destructor leaves the folder to the remover.
   void leave_to_remover();
 
  private:

@@ -44,7 +44,7 @@ void set_handler(int number, void (*handler)(int)) {
   sigaction(number, &action, nullptr);
 }
 
-// Digits at the place that end_with has left for them.
+// Writes the status as digits to the place that end_with has left for them.
 void append_status(int wait_status) {
   char* text = next.status;
   char digits[kStatusBytes];

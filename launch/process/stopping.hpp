@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signals that end the command before a program runs, or after it has ended: one line, and an end by the same signal,
-// so that a shell stops, too. While a program runs, child.cpp and job.cpp pass signals on to it.
+// What a signal does before the program runs, or after it has ended: the command prints one line and ends by the same
+// signal, so that a shell's script stops, too. While a program runs, child.cpp and job.cpp pass signals on to it.
 #ifndef MARLINE_LAUNCH_PROCESS_STOPPING_HPP
 #define MARLINE_LAUNCH_PROCESS_STOPPING_HPP
 
@@ -33,29 +33,28 @@ class Signals {
 // "Killed" for 9.
 std::string words_for_signal(int number);
 
-// From now on the signals of kEnding end this process in order, each with a line; but signals that the caller has us
-// ignore (nohup) stay ignored. A process that ignores SIGCHLD is not told how its children end (wait(2)): this one does
-// not ignore it, even if its caller does. Called once, at the start.
+// From now on each signal of kEnding prints a line and ends this process, except signals that the caller has set to be
+// ignored (nohup). If the caller ignores SIGCHLD, this process does not: it could not learn how its children end
+// (wait(2)). Called once, at the start.
 void heed_signals();
 
-// What is executed instead of an end: another command, which goes on with what the program has left. One of the words
-// is
-// "--ended=", which gets the wait status appended. A descriptor to keep open meanwhile; -1: none.
+// Makes `words` a command that this process executes instead of ending, for example to report on a trace. One of the
+// words is "--ended=", to which the wait status is appended. `kept_descriptor` stays open for the command; -1: none.
 void end_with(const std::vector<std::string>& words, int kept_descriptor);
-// Is added to that status if the program was never started, and why has been said.
+// Added to that status if the program was not started. The user has been told why.
 constexpr int kUnstarted = 1 << 16;
 
-// The end of this process, with the wait status as exit status or signal, or by the command of end_with.
+// Ends this process with the program's exit status or signal, or executes the command of end_with.
 [[noreturn]] void end_as(int wait_status);
 
-// The line about a signal, and the end by it. Safe in a handler.
+// Prints the line about a signal and ends by that signal. Safe in a signal handler.
 [[noreturn]] void end_stopped(int number);
 
-// The signals that end this command. A signal that the caller has us ignore (nohup) does not end it, but stays pending
-// all the same while it is blocked.
+// The signals that end this command: those of kEnding that the caller has not set to be ignored (nohup). Ignored ones
+// can be pending, too, while they are blocked.
 Signals ending_signals();
 
-// Before another program starts: it starts with the signals that it would have had without us.
+// Called before another program is executed: gives it the signal actions that it would have had without `marline`.
 void restore_signals();
 const sigset_t* callers_mask();
 

@@ -17,7 +17,8 @@ struct NotElf {
   bool is_damaged = false;
 };
 
-// One file's facts. Entry points are those among its symbols; a stripped file has those of its dynamic symbol table.
+// What the file says of itself. An entry point is an OpenMP function, such as GOMP_parallel. All symbols are looked at;
+// a stripped file has only its dynamic ones.
 struct Elf {
   std::string path;
   std::string machine;
@@ -25,8 +26,8 @@ struct Elf {
   std::string soname;
   std::string runtime_entry;  // an entry point that only an OpenMP runtime defines; "": it defines none
   bool has_entry_points = false;
-  bool uses_openmp = false;   // some entry point is undefined
-  bool uses_devices = false;  // one of those for target regions is
+  bool uses_openmp = false;   // it calls an entry point that another file defines
+  bool uses_devices = false;  // the same of an entry point for target regions
 };
 
 Elf read_elf(const std::string& path);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kSeconds = 30;
 
-// What stands between two parts of the line, of which the first may be empty; "" if a part is not there.
+// The text between the first two places of `first` and `last` in the line; "" if one of them is not there.
 std::string between(std::string_view line, std::string_view first, std::string_view last) {
   const size_t begin = line.find(first), from = begin + first.size();
   const size_t to = begin == line.npos ? line.npos : line.find(last, from);

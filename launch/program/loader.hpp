@@ -14,17 +14,16 @@
 
 namespace marline::launch {
 
-// The libraries that the loader takes: each name with its file. `missing`: the names that it does not find. Then the
-// start itself fails, with the loader's message. `too_old`: a file that lacks a version of its symbols, if there is
-// one.
+// A library that is older than the program: it lacks a symbol version that `needed_by` asks for.
 struct TooOld {
   std::string file;
   std::string version;
   std::string needed_by;
 };
+// What the loader finds for a program. With a name in `missing`, or with `too_old`, the program cannot start.
 struct Listing {
-  std::vector<std::pair<std::string, std::string>> loaded;
-  Words missing;
+  std::vector<std::pair<std::string, std::string>> loaded;  // the name of each library, and its file
+  Words missing;                                            // names without a file
   std::optional<TooOld> too_old;
 };
 

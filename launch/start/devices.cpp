@@ -45,7 +45,7 @@ std::string needs_number(const std::string& devices, const std::string& word, in
          " behind the colon";
 }
 
-// What may stand in a list. `of_nodes`: the words for nodes, which not everybody asks for with their numbers.
+// The forms of the words of a list. `of_nodes`: those for nodes, which the callers want with or without numbers.
 Words forms_of_list(const Words& of_nodes) {
   Words forms;
   for (const std::string& name : kCounted) append(forms, {name, name + ":N"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// These words are none of the command's for users: they may change with each version.
+// Users do not type these words: they may change with each version.
 #include "start/facts.hpp"
 
 #include <cerrno>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `marline facts ...`: what the Python half of the command asks of this one. Each line is a key, a tab and a value.
+// `marline facts ...`: questions that the Python half of the command asks this one. Each line of an answer is a key, a
+// tab and a value.
 #ifndef MARLINE_LAUNCH_START_FACTS_HPP
 #define MARLINE_LAUNCH_START_FACTS_HPP
 

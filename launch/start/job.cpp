@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What became of number 0 counts most: it ends itself when a worker has gone, and the workers end when number 0 has.
+// Process number 0 is the program. It ends when it loses a worker, and the workers end when it has ended.
 #include "start/job.hpp"
 
 #include <algorithm>
@@ -21,12 +21,14 @@
 namespace marline::launch {
 namespace {
 
-// A process of a job sets it for the programs that it starts (offload/device/remote/job/job.cpp).
+// A process of a job sets this variable, so that the programs that it starts do not join the job
+// (offload/device/remote/job/job.cpp).
 constexpr const char* kTaken = "MARLINE_JOB_TAKEN";
-// What makes a process a rank of MPI's. Workers keep the variables that tell how many share the node.
+// Variables that make a process a rank of MPI. Workers are none, and get only those that say how many ranks share the
+// node.
 constexpr const char* kMpiVariables[] = {"OMPI_COMM_", "PMI_", "PMIX_", "MPI_LOCAL", "SLURM_PROCID", "SLURM_LOCALID"};
-constexpr double kLastWordsIfStopped = 1;  // seconds; at most, if a signal has stopped the job
-constexpr double kLook = 1;                // seconds between two looks at the clock
+constexpr double kLastWordsIfStopped = 1;  // seconds that the others have if a signal has stopped number 0
+constexpr double kLook = 1;                // seconds; the longest wait for a signal
 
 std::string random_digits(size_t bytes) {
   std::string text;
@@ -60,7 +62,7 @@ class Job {
   };
 
   void start(const Words& words, int number, int count, Environment environment);
-  void look();  // at who has ended
+  void look();  // notes which members have ended
   bool stop_with_first();
   void kill_all();
   int status_of_job(bool is_stopped);
@@ -79,7 +81,7 @@ Job::Job(const Words& words, int count, const Environment& environment) {
   sigpending(pending.mask());
   const int came = (pending & ending_signals()).lowest();
   if (came == 0) return;
-  kill_all();  // it came before one of them was there, perhaps
+  kill_all();  // a member that was started later than the signal has not got it
   end_stopped(came);
 }
 
@@ -113,8 +115,8 @@ void Job::look() {
   }
 }
 
-// Whether somebody has stopped number 0. Then the others are stopped, too: they may wait for it to join the job, which
-// signals do not end. Only this process reports that a program was killed.
+// Returns whether a signal of kEnding has ended number 0: somebody has stopped the job. Then the others get SIGTERM,
+// because they may still wait for number 0 to join the job. SIGKILL is reported here: number 0 could not say it itself.
 bool Job::stop_with_first() {
   if (!members_[0].status || !WIFSIGNALED(*members_[0].status)) return false;
   const int number = WTERMSIG(*members_[0].status);
@@ -138,7 +140,7 @@ void Job::kill_all() {
   }
 }
 
-// Waits until all have ended; for a while only, once one has failed or number 0 has ended.
+// Waits until all have ended. Once number 0 has ended, or another has failed, waits at most `last_words` seconds.
 int Job::attend(double last_words) {
   double deadline = INFINITY;
   bool is_stopped = false;

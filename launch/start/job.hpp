@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job without MPI: one process runs the program, the others are its devices (docs/guide/nodes.md). All of them are
-// started here, on this machine, and told of each other by variables (offload/wire/base/job.hpp).
+// A job without MPI: process number 0 runs the program, the others are its devices (docs/guide/nodes.md). All of them
+// are started here, on this machine. Variables tell them how to reach each other (offload/wire/base/job.hpp).
 #ifndef MARLINE_LAUNCH_START_JOB_HPP
 #define MARLINE_LAUNCH_START_JOB_HPP
 
@@ -11,13 +11,13 @@
 
 namespace marline::launch {
 
-// Whether this process belongs to a job, by its launcher's variables, and which one it is.
+// Whether the variables say that this process belongs to such a job, and its number.
 bool is_member_of_job(const Environment& environment);
 std::string number_in_job(const Environment& environment);
 
-// Runs the command `count` times, as a job. Returns the wait status of number 0, which has the standard input, or if it
-// has not failed that of the first other one that has. Signals: as run_child.
-// `last_words`: seconds in which the others end by themselves when one process has ended.
+// Runs the command `count` times, as a job. Number 0 has the standard input and gets the signals that this process
+// gets. Returns the wait status of number 0 if it failed, else that of the first other process that failed.
+// `last_words`: seconds that the others have to end when number 0 has ended, or any has failed.
 int run_job(const Words& words, int count, Environment environment, double last_words = 5);
 
 }  // namespace marline::launch

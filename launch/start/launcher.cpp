@@ -18,7 +18,7 @@
 namespace marline::launch {
 namespace {
 
-// What is in a launcher's executable, and nowhere else: Open MPI 4 and PRRTE need these libraries.
+// Texts that only the launchers of one MPI contain. Open MPI 4 and PRRTE need these libraries.
 constexpr std::pair<std::string_view, const char*> kMarksInFile[] = {{"libopen-rte.so", "openmpi"},
                                                                      {"libprrte.so", "openmpi"},
                                                                      {"HYDRA build details:", "mpich"},
@@ -38,7 +38,7 @@ constexpr std::string_view kRankStarters[] = {"mpirun", "mpiexec", "orterun", "p
                                               "prun",   "srun",    "jsrun",   "aprun"};
 constexpr std::string_view kCountOptions[] = {"-n", "-np", "--n", "--np", "--ntasks"};
 
-// The standard ABI's libraries are MPICH's and Intel's.
+// Otherwise the launcher is MPICH's or Intel's: these two have libraries of the standard ABI.
 bool is_openmpi(const std::string& mpi) { return mpi == "openmpi"; }
 
 // The first of these that is in PATH and belongs to the MPI: a module or a virtual environment puts its own `mpirun`
@@ -78,7 +78,7 @@ std::string mpi_in_file(const std::string& path) {
   return "";
 }
 
-// The same, asked of the launcher itself if need be.
+// As mpi_in_file. If the file does not tell, the launcher is started with --version.
 std::string mpi_of_launcher(const std::string& path, const Environment& environment) {
   const std::string told = mpi_in_file(path);
   if (!told.empty()) return told;
@@ -97,7 +97,7 @@ Words first_words(const std::string& mpi, int ranks, const Environment& environm
   return words;
 }
 
-// Open MPI's launcher takes only the variables along that it is told, to other nodes.
+// Open MPI's launcher passes to other nodes only the variables that -x names.
 Words forwarded(const Environment& environment) {
   Words words;
   for (const std::string& name : environment.names_with({"OMP_", "MARLINE_", "KMP_", "GOMP_"})) {

@@ -14,21 +14,26 @@
 
 namespace marline::launch {
 
-// The launcher that starts ranks of this MPI. Refusal if there is none.
+// The path of the launcher that starts ranks of this MPI. Refusal if there is none.
 std::string require_launcher(const std::string& mpi, const Environment& environment);
-// The first in PATH that is one of this MPI, else the first that is not known as another's (a site's own script, say).
+// The first launcher in PATH that belongs to this MPI. If there is none: the first that does not say which MPI it
+// belongs to, such as a site's script.
 std::optional<std::string> find_launcher(const std::string& mpi, const Environment& environment);
-// The version that it prints, if it is one of this MPI.
+// The version that the launcher prints. Nothing if it does not belong to this MPI.
 std::optional<std::string> version_of_launcher(const std::string& path, const std::string& mpi,
                                                const Environment& environment);
 
-// The words before those of `marline run`, which binds its rank itself (place/) where no batch system does.
+// The beginning of a command line that starts ranks: the launcher and its options. The command to start follows. This
+// one is for `marline run` as the command: the launcher is told not to bind, because each `marline run` binds its rank
+// (place/). Under a batch system the launcher's own binding stays.
 Words unbound_ranks(const std::string& mpi, int ranks, const Environment& environment);
-// The words before those of a program that is started as it is. `threads`: how many each rank will use, if it is known.
+// This one is for the program itself as the command: the launcher binds each rank to as many cores as it has threads.
+// `threads`: of each rank, if known.
 Words bound_ranks(const std::string& mpi, int ranks, std::optional<int> threads, const Environment& environment);
 
-// A launcher gives its ranks Marline's runtime, but not libmarline-mpi: they would block in MPI, and may hang. The
-// line names what works with the user's own words, where they are as simple as `-n 2 ./app`. `command`: ours.
+// Refuses a launcher as the program. Its ranks would have Marline's runtime, but not libmarline-mpi: they would block
+// in MPI, and might hang. The message shows a command line that works. It has the user's own words if these are as
+// simple as `-n 2 ./app`. `command`: of ours, "marline run" for example.
 void refuse_rank_starter(const std::string& command, const std::string& program, const Words& arguments);
 
 }  // namespace marline::launch

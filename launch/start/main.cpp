@@ -20,8 +20,8 @@
 namespace marline::launch {
 namespace {
 
-// The caller may have closed standard input, output or errors. Then their descriptors would be given to the next files
-// and sockets, here and in the program, and what is written to the one would reach the other.
+// The caller may have closed standard input, output or errors. Then the next file or socket that is opened, here or in
+// the program, would get that number, and output would be written into it.
 void open_what_is_closed() {
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) != descriptor) _exit(kRefused);
@@ -40,7 +40,8 @@ void open_what_is_closed() {
                 "Python 3.6 or newer, or Marline again"};
 }
 
-// Whether the folder of a recording must be new: it is not shared with others of a job, of which one may have begun.
+// Whether the folder of a recording must be new or empty. Ranks and processes of a job share a folder: another of them
+// may have written to it already.
 bool must_claim(const Options& options) {
   const Environment environment = Environment::of_process();
   return !options.trace.empty() && !options.is_claimed && !options.print && !rank_in(environment) &&

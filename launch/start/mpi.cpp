@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PMIx without Open MPI's variable is Slurm's, as is the last variable of common/launchers.h.
+// PMIX_RANK without Open MPI's own variable comes from Slurm, and so does SLURM_PROCID (common/launchers.h).
 #include "start/mpi.hpp"
 
 #include "../common/launchers.h"
@@ -12,7 +12,7 @@ constexpr std::pair<const char*, const char*> kNames[] = {
     {"openmpi", "Open MPI"}, {"mpich", "MPICH"}, {"standard", "the standard ABI of MPI"}};
 constexpr const char* kStepSize = "SLURM_STEP_NUM_TASKS";  // not in a batch script, and 1 in a shell of srun's
 
-// Whose launcher starts its ranks: the libraries of the standard ABI are MPICH's and Intel's.
+// Whose launcher starts the ranks of `mpi`. For the standard ABI it is MPICH's or Intel's, which have its libraries.
 LauncherMpi launcher_of(const std::string& mpi) { return mpi == "openmpi" ? kLauncherOfOpenMpi : kLauncherOfMpich; }
 
 // The first variable is that of the implementation's own launcher.

@@ -18,7 +18,7 @@ std::string name_of_mpi(const std::string& mpi);
 
 // Which rank a launcher says that this process is; nothing if none has started it.
 std::optional<std::string> rank_in(const Environment& environment);
-// The other implementation, if the process was started by its launcher alone; "": it was not.
+// The other implementation, if only its launcher's variables are there; else "".
 std::string started_by_other(const std::string& mpi, const Environment& environment);
 // The implementation whose launcher has started this process; "": no launcher has.
 std::string mpi_of_rank(const Environment& environment);

@@ -14,7 +14,7 @@ class Parser {
   std::optional<Options> parse();
 
  private:
-  // False: the word is not known, or its value is none.
+  // False: the word is not known, or its value is not valid.
   bool take(const std::string& word);
   bool take_flag(const std::string& name);
   bool take_value(const std::string& name, const std::string& value);

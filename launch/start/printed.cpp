@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Only `nodes:K` needs `marline run` all the same.
+// The printed lines set variables by env(1). Only those for `nodes:K` need `marline run`, which starts the workers.
 #include "start/printed.hpp"
 
 #include <unistd.h>

@@ -121,7 +121,7 @@ Words of_one_rank(const Options& options, const Layout& layout, const Environmen
   const auto add = [&](const Words& more) { append(words, more); };
   if (!options.mpi.empty()) add({"--mpi", options.mpi});
   if (options.threads) add({"-t", std::to_string(*options.threads)});
-  // A rank does not see its neighbours' workers.
+  // A rank does not know how many workers the other ranks of its node start, so it binds none of its own.
   if (options.no_bind || rank_in(environment)) add({"--no-bind"});
   if (!options.devices.empty()) add({"--devices", options.devices});
   if (!options.nodes_as.empty()) add({"--nodes-as", options.nodes_as});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program gets that runs on Marline: its MPI, its environment, and the command line of a rank.
+// What a program on Marline is given: the layer for its MPI, its environment, and the command line of each rank.
 #ifndef MARLINE_LAUNCH_START_SERVED_HPP
 #define MARLINE_LAUNCH_START_SERVED_HPP
 
@@ -20,10 +20,10 @@ std::string which_mpi(const Options& options, const Program& program, const Envi
 // LD_PRELOAD with `libraries` after what the caller preloads: a tool that wraps MPI expects to be the first to see its
 // calls.
 std::string preloads(const Words& libraries, const Environment& environment);
-// What `run` adds for the program alone.
+// The variables that `run` sets for the program.
 std::vector<Variable> marline_environment(const Options& options, const Layout& layout, const Program& program,
                                           const Environment& environment);
-// What tells the recorder where to write.
+// The variable that tells the recorder where to write. Makes the folder.
 Variable recording_in(const std::string& folder);
 // The command line that a launcher starts for each rank: `marline run` without -n.
 Words of_one_rank(const Options& options, const Layout& layout, const Environment& environment);
