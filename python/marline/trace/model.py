@@ -35,7 +35,8 @@ class Tasks:
     parent: np.ndarray
     code: np.ndarray
     flags: np.ndarray
-    created: np.ndarray
+    record: np.ndarray  # row of the record of its creation
+    created: np.ndarray  # when
     start: np.ndarray
     end: np.ndarray
     running: np.ndarray  # ns in segments
@@ -204,6 +205,7 @@ def tasks(trace: Trace, runs: Segments) -> Tasks:
         parent=trace.global_task(created, trace.field("task_create", "parent", created)),
         code=trace.field("task_create", "code", created),
         flags=flags,
+        record=created,
         created=trace.time[created],
         start=np.full(len(created), -1, dtype=np.int64),
         end=np.full(len(created), -1, dtype=np.int64),

@@ -32,7 +32,7 @@ class TaskPoints:
 
 def add_openmp(trace: Trace, tasks: Tasks, runs: Segments, dependences: Edges, points: PointList,
                edges: EdgeList) -> None:  # fmt: skip
-    of_task = _add_tasks(trace, tasks, points, edges)
+    of_task = _add_tasks(tasks, points, edges)
     edges.add(kinds.DEPENDENCE, of_task.end[dependences.source], of_task.begin[dependences.sink])
     _add_fulfilments(trace, tasks, runs, of_task, points, edges)
     syncs = _syncs(trace)
@@ -43,21 +43,18 @@ def add_openmp(trace: Trace, tasks: Tasks, runs: Segments, dependences: Edges, p
     _add_regions(trace, tasks, of_task, last_of_its_line & ~waited, syncs, points, edges)
 
 
-def _add_tasks(trace: Trace, tasks: Tasks, points: PointList, edges: EdgeList) -> TaskPoints:
+def _add_tasks(tasks: Tasks, points: PointList, edges: EdgeList) -> TaskPoints:
     """A taskwait with dependences is a task that runs nothing: it begins as it ends."""
-    created = trace.select("task_create")
-    row = created[np.argsort(trace.task[created], kind="stable")]
-    row = row[np.searchsorted(trace.task[row], tasks.id)]
     start = np.where((tasks.flags & TASKWAIT) != 0, tasks.end, tasks.start)
     begun, ended = np.flatnonzero(start >= 0), np.flatnonzero(tasks.end >= 0)
     found = TaskPoints(np.full(len(tasks.id), -1), np.full(len(tasks.id), -1))
-    creation = points.add(what.CREATE, tasks.parent, tasks.created, row)
+    creation = points.add(what.CREATE, tasks.parent, tasks.created, tasks.record)
     found.begin[begun] = points.add(what.BEGIN, tasks.id[begun], start[begun], FIRST)
     found.end[ended] = points.add(what.END, tasks.id[ended], tasks.end[ended], LAST)
     edges.add(kinds.CREATE, creation, found.begin)
     # An undeferred task's creator goes on when it has ended.
     inline = np.flatnonzero(((tasks.flags & (UNDEFERRED | TASKWAIT)) != 0) & (tasks.end >= 0))
-    back = points.add(what.RESUME, tasks.parent[inline], tasks.end[inline], row[inline] + 0.5)
+    back = points.add(what.RESUME, tasks.parent[inline], tasks.end[inline], tasks.record[inline] + 0.5)
     edges.add(kinds.INLINE, found.end[inline], back)
     return found
 
