@@ -114,7 +114,7 @@ void require_interpreter(const Elf& elf) {
   }
 }
 
-// The start itself would fail, with the loader's message, which does not say that Marline needs hwloc.
+// Without this check the start would fail with the loader's message, which does not say that Marline needs hwloc.
 void refuse_missing_hwloc(const Words& missing) {
   for (const std::string& name : missing) {
     if (!name.starts_with("libhwloc.so.")) continue;
@@ -146,7 +146,8 @@ void refuse_missing_mpi(const std::string& executable, const Words& missing) {
                 kNotFound};
 }
 
-// Else the program would seem to have cleared LD_PRELOAD: it ends before it has loaded anything.
+// The loader ends such a program before it loads Marline. Without this check the program would seem to have cleared
+// LD_PRELOAD.
 void refuse_newer_program(const std::optional<TooOld>& too_old) {
   if (!too_old) return;
   throw Refusal{too_old->needed_by + " needs version " + too_old->version + " of " + too_old->file +
@@ -164,7 +165,8 @@ bool is_named_as_runtime(const std::string& name) {
   return false;
 }
 
-// An OpenMP library proper is no fault, whatever its folder: where calls are bound is proved inside the process.
+// A file that has an OpenMP runtime inside, though it is not called one, is refused. Libraries with a runtime's name
+// may be loaded: the check inside the process proves that no call is bound to them.
 void refuse_static_runtime(const Elf& elf) {
   const std::string name = elf.soname.empty() ? file_name(elf.path) : elf.soname;
   if (elf.runtime_entry.empty() || is_named_as_runtime(name)) return;
@@ -185,10 +187,48 @@ Elf read_library(const std::string& library) {
   }
 }
 
+// The argument itself, which may be a path with blanks, and the words of it as a shell would part them, about.
+Words words_of_command(const std::string& argument) {
+  Words words = {argument};
+  std::string text = argument;
+  for (char& one : text) {
+    if (std::string_view(";&|()'\"`").find(one) != std::string_view::npos) one = ' ';
+  }
+  for (const std::string& word : words_of(text)) {
+    if (!contains(words, word)) words.push_back(word);
+  }
+  return words;
+}
+
+// Nothing if the file cannot be read, or is no program that has a loader (a script, a library).
+std::optional<Elf> read_program(const std::string& path) {
+  try {
+    const Elf elf = read_elf(path);
+    return elf.interpreter.empty() ? std::nullopt : std::optional(elf);
+  } catch (const NotElf&) {
+    return std::nullopt;
+  } catch (const Refusal&) {
+    return std::nullopt;
+  }
+}
+
 void note_calls(Program& program, const Elf& elf) {
   if (!elf.runtime_entry.empty()) return;
   program.uses_openmp |= elf.uses_openmp;
   program.uses_devices |= elf.uses_devices;
+}
+
+// Those that use OpenMP. A shell's command is one argument: `sh -c "cd build; ./app"`.
+std::vector<Elf> programs_in(const Words& arguments, const Environment& environment) {
+  std::vector<Elf> found;
+  for (const std::string& argument : arguments) {
+    for (const std::string& word : words_of_command(argument)) {
+      const auto path = find_in_path(word, environment.search_path());
+      const auto elf = path ? read_program(absolute(*path)) : std::nullopt;
+      if (elf && (elf->uses_openmp || !elf->runtime_entry.empty())) found.push_back(*elf);
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -214,7 +254,7 @@ std::string Program::file_of(const std::string& prefix) const {
   return "";
 }
 
-Program examine(const std::string& command, Environment environment) {
+Program examine(const std::string& command, const Words& arguments, Environment environment) {
   Program program;
   program.path = find_program(command, environment);
   const std::string executable = executable_of(program.path, environment);
@@ -237,6 +277,7 @@ Program examine(const std::string& command, Environment environment) {
     }
   }
   refuse_stripped_runtime(elf);
+  if (!program.uses_openmp) program.started = programs_in(arguments, environment);
   return program;
 }
 

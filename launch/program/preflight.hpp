@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/environment.hpp"
+#include "program/elf.hpp"
 #include "program/loader.hpp"
 
 namespace marline::launch {
@@ -22,6 +23,8 @@ struct Program {
   bool uses_devices = false;
   std::string mpi;  // "": none
   Listing libraries;
+  // If the program itself uses no OpenMP: the programs among its arguments that do (`env -i ./app`). It may start them.
+  std::vector<Elf> started;
 
   // The file of a library by the beginning of its name; "": it is not loaded.
   std::string file_of(const std::string& prefix) const;
@@ -29,9 +32,9 @@ struct Program {
 
 // Follows `command` to its executable, and refuses where Marline cannot get into the process. `environment` is the one
 // that the program will see.
-Program examine(const std::string& command, Environment environment);
+Program examine(const std::string& command, const Words& arguments, Environment environment);
 
-// What the loader of `command` finds for it; nothing is refused but what is no program.
+// What the loader of `command` finds for it. Refuses only what is not a program.
 Listing list_libraries(const std::string& command, Environment environment);
 
 // The file that execvp(3) would start. Refusal if there is none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The launcher of MPI itself is no part of the run: only the ranks get the recorder.
+// Ranks get the recorder; the launcher of MPI does not.
 #include "start/native.hpp"
 
 #include "base/report.hpp"
@@ -34,7 +34,7 @@ std::optional<int> threads_in_force(const Environment& environment) {
 }  // namespace
 
 int run_native(Options& options, const Layout& layout, const Environment& environment) {
-  const Program program = examine(options.program, environment);
+  const Program program = examine(options.program, {}, environment);
   options.mpi = which_mpi(options, program, environment);
   refuse_nothing_to_record(program, options.mpi, layout);
   const std::string recorder = Layout::require(layout.trace(options.mpi), "build Marline with its recorder");

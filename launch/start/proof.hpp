@@ -7,8 +7,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/text.hpp"
+#include "program/elf.hpp"
 
 namespace marline::launch {
 
@@ -16,6 +18,12 @@ namespace marline::launch {
 // `runtime`: the file that it had to be.
 std::optional<std::string> judge(const Words& records, int wait_status, const std::string& program,
                                  const std::string& runtime);
+
+// The runtime may have been in a command that starts the program (`env -i ./app`), and not in the program itself.
+// Returns what to tell the user of that; nothing if OpenMP was used on Marline as expected. `program`: the command.
+// `started`: the programs among its words that use OpenMP.
+std::optional<std::string> tell_of_unserved(const Words& records, int wait_status, const std::string& program,
+                                            const std::vector<Elf>& started);
 
 }  // namespace marline::launch
 

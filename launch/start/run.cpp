@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One process: this one, a rank, or a member of a job.
+// What `marline run` does. A rank and a member of a job are each started by a `marline run` of their own, and take the
+// same way as a program alone.
 #include "start/run.hpp"
 
 #include <cerrno>
@@ -48,14 +49,10 @@ Environment searched_environment(const Layout& layout, Environment environment) 
   return environment;
 }
 
-void note_what_it_lacks(const Program& program, bool has_nodes, const Environment& environment) {
-  if (program.is_script || !speaks_for_job() || is_member_of_job(environment)) return;
-  if (!program.uses_openmp) {
-    say("note: " + program.path + " itself uses no OpenMP; Marline serves what it loads or starts");
-  } else if (has_nodes && !program.uses_devices) {
-    say("note: " + program.path +
-        " has no target regions for devices; build it with Clang and -fopenmp-targets=" + kTriple + ", or with GCC");
-  }
+void note_missing_regions(const Program& program, const Environment& environment) {
+  if (!program.uses_openmp || program.uses_devices || !speaks_for_job() || is_member_of_job(environment)) return;
+  say("note: " + program.path +
+      " has no target regions for devices; build it with Clang and -fopenmp-targets=" + kTriple + ", or with GCC");
 }
 
 bool bind_to(const Cpus& cpus) {
@@ -96,7 +93,7 @@ int launch_job(Options& options, const Layout& layout, int count, const Environm
   return run_job(of_one_rank(options, layout, environment), count, environment);
 }
 
-// This process among the others of its job, in words; "": it has none.
+// Names this process among those of its job, for a message; "" if it is alone.
 std::string which_process(const Environment& environment) {
   utsname system;
   uname(&system);
@@ -110,8 +107,8 @@ std::string name_of_signal(int number) {
   return "signal " + std::to_string(number) + " (" + words_for_signal(number) + ")";
 }
 
-// The launchers end the job when a rank fails. What they say of it names our own process, if anything. A process of a
-// job without MPI says itself why it ends, unless it is killed.
+// A launcher ends the job when a rank fails, and its message names `marline run`, if anything. So this line names the
+// rank and the program. In a job without MPI, a process says itself why it ends, unless it is killed.
 void say_which_rank_ended(const std::string& program, int status, const Environment& environment) {
   const bool is_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   if (is_member_of_job(environment) && is_killed) {
@@ -125,9 +122,18 @@ void say_which_rank_ended(const std::string& program, int status, const Environm
       (WIFEXITED(status) ? "exit status " + std::to_string(WEXITSTATUS(status)) : name_of_signal(WTERMSIG(status))));
 }
 
+// Afterwards, because a program that uses no OpenMP itself may load or start what does (Python, a shell).
+void note_unserved(const Program& program, const std::string& name, const Words& records, int status,
+                   const Environment& environment) {
+  if (program.uses_openmp || !speaks_for_job() || is_member_of_job(environment)) return;
+  const auto note = tell_of_unserved(records, status, name, program.started);
+  if (note) say("note: " + *note);
+}
+
 // Runs the program and returns its wait status: that of exit(kRefused) if it left no proof of having run on this
 // Marline.
-int run_proved(const Words& words, Environment environment, const Environment& of_caller, const Layout& layout) {
+int run_proved(const Program& program, const Words& words, Environment environment, const Environment& of_caller,
+               const Layout& layout) {
   const Scratch folder;
   const std::string proof = folder.path() + "/proof";
   environment.set("MARLINE_PROOF", proof);
@@ -139,9 +145,11 @@ int run_proved(const Words& words, Environment environment, const Environment& o
         ") is stopped by SIGSTOP; the job waits for it until it gets SIGCONT");
   };
   const int status = run_child(words, environment, arrived, say_it_is_stopped);
-  const auto complaint = judge(split(read_file(proof).value_or(""), '\n'), status, words[0], layout.runtime());
+  const Words records = split(read_file(proof).value_or(""), '\n');
+  const auto complaint = judge(records, status, words[0], layout.runtime());
   if (!complaint) {
-    // By these, launchers end the other ranks.
+    note_unserved(program, words[0], records, status, of_caller);
+    // A launcher ends the ranks that have not failed by these signals.
     if ((arrived & Signals{SIGTERM, SIGINT, SIGHUP}).lowest() == 0) say_which_rank_ended(words[0], status, of_caller);
     return status;
   }
@@ -158,20 +166,20 @@ int run(Options options, const Layout& layout) {
   if (options.is_native) return run_native(options, layout, of_caller);
   Layout::require(layout.runtime(), kInstallAgain);
   Environment environment = searched_environment(layout, of_caller);
-  Environment as_loaded = environment;  // as far as it is known before the program is
+  Environment as_loaded = environment;  // without what is added when the program has been read
   as_loaded.set("LD_PRELOAD", preloads({layout.runtime()}, of_caller));
-  const Program program = examine(options.program, as_loaded);
+  const Program program = examine(options.program, options.arguments, as_loaded);
   options.mpi = which_mpi(options, program, of_caller);
   if (options.print) return print_start(options, layout, program, environment, of_caller);
   const auto [workers, devices] = own_workers(options.devices);
-  note_what_it_lacks(program, wants_nodes(devices, of_caller), of_caller);
+  if (wants_nodes(devices, of_caller)) note_missing_regions(program, of_caller);
   if (options.ranks && !options.mpi.empty()) return launch_ranks(options, layout, of_caller);
   options.devices = devices;
   if (workers > 0) return launch_job(options, layout, workers + 1, of_caller);
   if (options.ranks) return launch_job(options, layout, *options.ranks, of_caller);
   environment.set(marline_environment(options, layout, program, environment));
   if (!options.no_bind) environment.set(place(options.threads, of_caller));
-  return run_proved(words_of_program(options), environment, of_caller, layout);
+  return run_proved(program, words_of_program(options), environment, of_caller, layout);
 }
 
 }  // namespace marline::launch

@@ -17,11 +17,18 @@
 #include <unistd.h>
 
 #include "../common/environment.h"
+#include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "platform/elf_image.hpp"
 
 namespace marline {
 namespace {
+
+enum class AuditTime {
+  // Calls that have not been made are judged by their future target: correct while nothing has been dlopened.
+  kStart,
+  kExit,  // only calls that have been made count
+};
 
 constexpr int kRefused = 125;
 constexpr size_t kReasonBytes = 2048;
@@ -87,14 +94,16 @@ bool find_object(uintptr_t address, ElfImage* found) {
   return any_object(holds);
 }
 
-// Writes the path of `image` into `path`; the dynamic linker does not know the program's own path.
-void name_object(const ElfImage& image, char (&path)[PATH_MAX]) {
-  if (image.path()[0] != '\0') {
-    snprintf(path, sizeof path, "%s", image.path());
-    return;
-  }
+// Writes the path of this process's executable into `path`.
+void name_program(char (&path)[PATH_MAX]) {
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
   path[length > 0 ? length : 0] = '\0';
+}
+
+// Writes the path of `image` into `path`; the dynamic linker does not know the program's own path.
+void name_object(const ElfImage& image, char (&path)[PATH_MAX]) {
+  if (image.path()[0] == '\0') return name_program(path);
+  snprintf(path, sizeof path, "%s", image.path());
 }
 
 class Auditor {
@@ -102,6 +111,8 @@ class Auditor {
   Auditor(AuditTime time, char* reason, size_t reason_bytes)
       : time_(time), reason_(reason), reason_bytes_(reason_bytes) {}
 
+  // Whether an object that is no part of Marline refers to an OpenMP function.
+  bool has_calls() const { return has_calls_; }
   // Both functions return true, with the reason written, at the first fault.
   bool finds_earlier_definition();
   bool operator()(const ElfImage& image);
@@ -111,6 +122,7 @@ class Auditor {
   void explain(const ElfImage& user, const ElfImage& provider, const char* symbol);
 
   AuditTime time_;
+  bool has_calls_ = false;
   char* reason_;
   size_t reason_bytes_;
 };
@@ -138,6 +150,7 @@ bool Auditor::operator()(const ElfImage& image) {
 
 bool Auditor::is_foreign(const ElfImage& user, const Binding& binding) {
   if (!starts_with_one_of(binding.symbol, kCallPrefixes)) return false;
+  has_calls_ = true;
   uintptr_t target = binding.value;
   const bool unresolved = user.contains(target) && target != binding.own;
   if (unresolved) {
@@ -182,7 +195,7 @@ void Auditor::explain(const ElfImage& user, const ElfImage& provider, const char
 }
 
 void record(const char* kind, const char* text) {
-  char line[kReasonBytes + 16];
+  char line[PATH_MAX + 16];
   const int length = snprintf(line, sizeof line, "%s\t%s\n", kind, text);
   const int file = open(proof_path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0 || write(file, line, static_cast<size_t>(length)) != length) {
@@ -199,12 +212,22 @@ void refuse(const char* reason) {
   if (write(STDERR_FILENO, line, static_cast<size_t>(length)) != length) return;
 }
 
+// Whether each OpenMP entry point that an object of this process calls is bound to this library. If not, `reason` names
+// the object, the runtime that it uses instead, and what to do. Takes the dynamic linker's lock.
+[[nodiscard]] bool audit(AuditTime time, char* reason, size_t reason_bytes) {
+  Auditor auditor(time, reason, reason_bytes);
+  if (time == AuditTime::kStart && auditor.finds_earlier_definition()) return false;
+  if (any_object(auditor)) return false;
+  if (auditor.has_calls()) record_use();
+  return true;
+}
+
 __attribute__((constructor)) void prove_at_start() {
   const char* wanted = trusted_variable("MARLINE_PROOF");
   if (wanted == nullptr || wanted[0] == '\0') return;
   snprintf(proof_path, sizeof proof_path, "%s", wanted);
   char reason[kReasonBytes];
-  if (!is_only_runtime(AuditTime::kStart, reason, sizeof reason)) {
+  if (!audit(AuditTime::kStart, reason, sizeof reason)) {
     refuse(reason);
     _exit(kRefused);
   }
@@ -216,15 +239,17 @@ __attribute__((constructor)) void prove_at_start() {
 // The exit status is already the program's, and its buffered output is not written yet: this can only report.
 __attribute__((destructor)) void confirm_at_exit() {
   char reason[kReasonBytes];
-  if (proof_path[0] != '\0' && !is_only_runtime(AuditTime::kExit, reason, sizeof reason)) refuse(reason);
+  if (proof_path[0] != '\0' && !audit(AuditTime::kExit, reason, sizeof reason)) refuse(reason);
 }
 
 }  // namespace
 
-bool is_only_runtime(AuditTime time, char* reason, size_t reason_bytes) {
-  Auditor auditor(time, reason, reason_bytes);
-  if (time == AuditTime::kStart && auditor.finds_earlier_definition()) return false;
-  return !any_object(auditor);
+void record_use() {
+  static Atomic<bool> is_recorded{false};
+  if (proof_path[0] == '\0' || is_recorded.exchange(true, relaxed)) return;
+  char path[PATH_MAX];
+  name_program(path);
+  record("uses", path);
 }
 
 }  // namespace marline

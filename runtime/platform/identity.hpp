@@ -7,24 +7,17 @@
 // exits, for libraries that were loaded later; a failure is reported. Each result is a line in the file, appended in
 // one write:
 //   loaded <TAB> path of libmarline
+//   uses <TAB> path of the executable: an object of the process calls OpenMP functions, or the process has entered this
+//     library for the first time
 //   refused <TAB> reason
 // Without MARLINE_PROOF, the only cost is reading this variable.
 //
 // Limits: objects in another dlmopen(3) namespace, and objects that are closed before the exit, are not checked.
 #pragma once
 
-#include <cstddef>
-
 namespace marline {
 
-enum class AuditTime {
-  // Calls that have not been made are judged by their future target: correct while nothing has been dlopened.
-  kStart,
-  kExit,  // only calls that have been made count
-};
-
-// Whether each OpenMP entry point that an object of this process calls is bound to this library. If not, `reason` names
-// the object, the runtime that it uses instead, and what to do. Takes the dynamic linker's lock.
-[[nodiscard]] bool is_only_runtime(AuditTime time, char* reason, size_t reason_bytes);
+// The process uses OpenMP: writes this into the proof, once. Any thread.
+void record_use();
 
 }  // namespace marline

@@ -130,6 +130,24 @@ TEST(Proof, IsJudged) {
   EXPECT_EQ(complaint({"loaded\t" + ours, "refused\tsome reason"}, 0), "");  // the process has said why
 }
 
+TEST(Proof, IsThatOfTheProgramThatUsesOpenMp) {
+  Elf app, other;
+  app.path = "/proc/self/exe", other.path = "/bin/sh";
+  const auto told = [](const Words& records, int status, const std::vector<Elf>& started) {
+    return tell_of_unserved(records, status, "env", started);
+  };
+  const Words served = {"loaded\t/lib/libmarline.so", "uses\t/proc/self/exe"};
+  EXPECT_EQ(told(served, 3 << 8, {app}), std::nullopt);
+  EXPECT_EQ(told(served, 0, {}), std::nullopt);
+  EXPECT_NE(told(served, 0, {app, other})->find("/bin/sh uses OpenMP, but no process of it"), std::string::npos);
+  EXPECT_NE(told({}, 3 << 8, {app})->find("env may clear LD_PRELOAD"), std::string::npos);
+  EXPECT_NE(told({}, 0, {})->find("no process of env has used OpenMP on Marline"), std::string::npos);
+  EXPECT_EQ(told({}, SIGTERM, {app}), std::nullopt);
+  Elf by_its_loader;
+  by_its_loader.path = "/bin/sh", by_its_loader.interpreter = "/proc/self/exe";
+  EXPECT_EQ(told(served, 0, {by_its_loader}), std::nullopt);
+}
+
 std::string refused(const std::string& devices) {
   try {
     own_workers(devices);

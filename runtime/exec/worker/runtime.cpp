@@ -14,6 +14,7 @@
 #include "exec/view/counters.hpp"
 #include "exec/worker/worker.hpp"
 #include "platform/allocator.hpp"
+#include "platform/identity.hpp"
 #include "platform/mpi_calls.hpp"
 #include "platform/topology/hw_subset.hpp"
 #include "platform/thread.hpp"
@@ -103,6 +104,7 @@ void runtime_start() {
     settle_options();
     while (g_settled.load(acquire) != kSettled) sched_yield();  // another thread reads them; pairs with settle_options
     const int error_number = errno;
+    record_use();
     tool::forget_callbacks();
     tool::initialize();
     if (tool::present()) options_note_tool();

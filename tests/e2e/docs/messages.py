@@ -72,8 +72,8 @@ SECTIONS = {
              "LD_PRELOAD=$(gcc-12 -print-file-name=libgomp.so.1) marline run ./app"),
         Case("A plug-in brings a second runtime into the process",
              "marline run ./host ./plugin-with-rpath.so deepbind", costs=True),
-        Case("The program itself does not use OpenMP", "marline run ./serial-app /dev/null",
-             "Nothing has to be done if a library of the program uses OpenMP. Else build it with `-fopenmp`."),
+        Case("The program does not use OpenMP", "marline run ./serial-app /dev/null"),
+        Case("A command before the program clears the environment", "marline run env -i ./app"),
     ],
     "MPI": [
         Case("`marline run` in front of a launcher", "marline run mpirun -n 2 ./mpi-app"),

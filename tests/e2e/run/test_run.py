@@ -67,7 +67,7 @@ def test_serves_a_library_that_is_loaded_later(marline, compiled):
     plugin = compiled("gcc-12", "plugin.c", "-fopenmp", "-shared", "-fPIC")
     result = marline("run", "-t", "3", "--", host, plugin)
     assert (result.returncode, result.stdout) == (0, "threads=3\n")
-    assert "itself uses no OpenMP" in result.stderr
+    assert "note:" not in result.stderr
 
 
 def test_a_script_can_start_a_program_without_marline(marline, gcc_probe):
