@@ -15,6 +15,7 @@ from pathlib import Path
 
 MAGIC = r"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"
 MASK = r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff"
+SUITE = "trixie"
 PACKAGES = ("base-files,libc-bin,bash,dash,coreutils,grep,sed,hostname,python3-venv,openmpi-bin,libopenmpi-dev,mpich,"
             "libmpich-dev")  # fmt: skip
 USER = 1000
@@ -38,13 +39,11 @@ class Arm64Root:
         self.path = folder / "root"
         self.lib = self.path / "usr" / "lib" / "aarch64-linux-gnu"
         self.home = self.path / "home" / "user"
-        self._emulator = folder / "usr" / "bin" / "qemu-aarch64-static"
-        subprocess.run(["apt-get", "-qq", "download", "qemu-user-static"], cwd=folder, check=True,
-                       stderr=subprocess.DEVNULL)  # fmt: skip
-        (package,) = folder.glob("qemu-user-static_*.deb")
-        subprocess.run(["dpkg", "-x", package, folder], check=True)
-        subprocess.run(["mmdebstrap", "--mode=root", "--quiet", "--architectures=arm64", "--variant=extract",
-                        f"--include={PACKAGES}", "trixie", self.path], check=True)  # fmt: skip
+        self._emulator = folder / "emulator" / "usr" / "bin" / "qemu-aarch64"
+        # Not this machine's: version 10 takes a quarter of the time that version 7.2 of Debian 12 takes.
+        extract = ["mmdebstrap", "--mode=root", "--quiet", "--variant=extract"]
+        subprocess.run([*extract, "--include=qemu-user", SUITE, folder / "emulator"], check=True)
+        subprocess.run([*extract, "--architectures=arm64", f"--include={PACKAGES}", SUITE, self.path], check=True)
         (self.path / "etc" / "passwd").write_text("root:x:0:0::/root:/bin/sh\n"
                                                   f"user:x:{USER}:{USER}::/home/user:/bin/sh\n")  # fmt: skip
         (self.path / "etc" / "hosts").write_text("127.0.0.1 localhost\n")
