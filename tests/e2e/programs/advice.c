@@ -242,7 +242,7 @@ static int is(const char* word, const char* wanted) { return strcmp(word, wanted
 static void by_tasks(const char* word) {
   if (is(word, "even")) tasks(40, 2);
   if (is(word, "computes")) computing_tasks(20, 10000000);
-  if (is(word, "tiny")) tasks(20000, 0);
+  if (is(word, "tiny")) tasks(100000, 0);
   if (is(word, "creator_busy")) tasks(20, 5), work(60);
   if (is(word, "slow_producer")) slow_producer(4);
   if (is(word, "few")) tasks(3, 40);

@@ -27,7 +27,7 @@ from marline.trace.views.export import load  # noqa: E402
 PAGE = ROOT / "docs" / "guide" / "advice.md"
 CPUS = os.cpu_count() or 1
 SLIGHT = 0.1  # of thread time: other programs on the machine can cost so much at any place
-ATTEMPTS = 4  # for the same reason
+ATTEMPTS = 8  # for the same reason
 
 
 @dataclass(frozen=True)
