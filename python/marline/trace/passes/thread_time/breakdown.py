@@ -12,6 +12,7 @@ rank are ready. Idle: outside of them while none is. Marline's readings of them:
 - Waiting inside a task body (taskwait, taskgroup, lock) is no work; the tasks that the thread runs meanwhile are.
 - Neither is time in MPI inside a task body, as long as the call holds its thread: it is overhead while tasks of the
   rank are ready, otherwise idle (causes overhead_held and idle_held).
+- A member of a mutexinoutset is not ready while another one of it runs.
 
 A rank without explicit tasks (MPI only, or loops) has another model, "code": work is the program's code outside of MPI
 and of waits; MPI, waits and time without a region are idle. Its total is the common one, or if no rank has tasks, from
