@@ -151,7 +151,30 @@ FILE* create(const char* path) {
   return out;
 }
 
+// Gives the file its name once all of it is written. Otherwise removes it, and leaves the reason in errno.
+bool finish(FILE* out, const char* temporary, const char* path) {
+  const bool written = ferror(out) == 0;
+  if ((fclose(out) == 0) & written && rename(temporary, path) == 0) {
+    return true;
+  }
+  const int error = errno;
+  unlink(temporary);
+  errno = error;
+  return false;
+}
+
 }  // namespace
+
+// Many processes may write the same table into one folder: each writes a file of its own and renames it.
+bool Metadata::write_table(const char* path) const {
+  if (access(path, F_OK) == 0) return true;
+  char temporary[kPathBytes + kTagBytes + 8];
+  snprintf(temporary, sizeof temporary, "%s.%s.tmp", path, tag);
+  FILE* out = create(temporary);
+  if (out == nullptr) return false;
+  fputs(kTable, out);
+  return finish(out, temporary, path);
+}
 
 bool Metadata::write(const char* path) const {
   char temporary[kPathBytes + 8];
@@ -160,7 +183,7 @@ bool Metadata::write(const char* path) const {
   if (out == nullptr) {
     return false;
   }
-  fprintf(out, "{\n  \"format\": \"marline-trace 1\",\n  \"fingerprint\": \"%016" PRIx64 "\",\n", kFingerprint);
+  fprintf(out, "{\n  \"format\": \"marline-trace 2\",\n  \"fingerprint\": \"%016" PRIx64 "\",\n", kFingerprint);
   fprintf(out, "  \"rank\": %d,\n  \"size\": %d,\n  \"pid\": %d,\n", rank, size, getpid());
   write_machine(out);
   write_arguments(out);
@@ -172,14 +195,7 @@ bool Metadata::write(const char* path) const {
   write_clocks(out, *this);
   write_code_maps(out);
   fprintf(out, "  \"files\": \"%s.thread*.mtr\"\n}\n", tag);
-  const bool written = ferror(out) == 0;
-  if ((fclose(out) == 0) & written && rename(temporary, path) == 0) {
-    return true;
-  }
-  const int error = errno;
-  unlink(temporary);
-  errno = error;
-  return false;
+  return finish(out, temporary, path);
 }
 
 }  // namespace marline::trace

@@ -31,6 +31,8 @@ struct Metadata {
 
   // Writes the complete file under another name, then renames it to `path`. Returns false (and errno) on failure.
   bool write(const char* path) const;
+  // The same for the event table, unless another process has written it.
+  bool write_table(const char* path) const;
 };
 
 }  // namespace marline::trace

@@ -50,8 +50,8 @@ namespace call {
 #undef MARLINE_MPI_CALL
 }  // namespace call
 
-// FNV-1a (Fowler, Noll, Vo; 64 bits) over the table's text: "number name fields" or "number name kind", each followed
-// by a newline.
+// FNV-1a (Fowler, Noll, Vo; 64 bits). Of the table: over its lines, "number name fields" or "number name kind", each
+// followed by a newline.
 constexpr u64 kFnvBasis = 0xcbf29ce484222325;
 constexpr u64 fnv1a(const char* text, u64 hash = kFnvBasis) {
   for (; *text != '\0'; ++text) {
@@ -62,13 +62,16 @@ constexpr u64 fnv1a(const char* text, u64 hash = kFnvBasis) {
 
 #define MARLINE_EVENT(number, name, fields) #number " " #name " " #fields "\n"
 #define MARLINE_MPI_CALL(number, name, kind) #number " " #name " " #kind "\n"
-constexpr u64 kFingerprint = fnv1a(
+// The table as the trace's folder has it (events.HASH.def), so that readers with another table know what is in the
+// records; and its hash.
+inline constexpr char kTable[] =
 #include "events.def"
-);
+    ;
 #undef MARLINE_EVENT
 #undef MARLINE_MPI_CALL
+constexpr u64 kFingerprint = fnv1a(kTable);
 
-constexpr char kMagic[8] = {'M', 'A', 'R', 'L', 'T', 'R', 'C', '1'};
+constexpr char kMagic[8] = {'M', 'A', 'R', 'L', 'T', 'R', 'C', '2'};
 
 struct FileHeader {
   char magic[8];

@@ -7,6 +7,7 @@
 #include "base/recorder.hpp"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #include "base/metadata.hpp"
 #include "base/options.hpp"
 #include "base/process.hpp"
+#include "base/record.hpp"
 
 namespace marline::trace {
 
@@ -156,6 +158,8 @@ bool begin_metadata() {
   char path[kPathBytes];
   trace_path(path, ".json");
   if (!process.write(path)) refuse_folder(directory, strerror(errno));
+  snprintf(path, sizeof path, "%s/events.%016" PRIx64 ".def", directory, kFingerprint);
+  if (!process.write_table(path)) refuse_folder(directory, strerror(errno));
   return true;
 }
 

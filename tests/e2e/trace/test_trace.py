@@ -260,7 +260,8 @@ def test_rank_that_only_mpi_knows(tmp_path: Path) -> None:
     program = compile_program(tmp_path, source, mpi)
     subprocess.run([program], env=environment(tmp_path / "trace", mpi), check=True, timeout=SECONDS)
     names = sorted(path.name for path in (tmp_path / "trace").iterdir())
-    assert names == ["rank0000.json", "rank0000.thread0001.mtr"]
+    assert names == [f"events.{events.FINGERPRINT:016x}.def", "rank0000.json", "rank0000.thread0001.mtr"]
+    assert (tmp_path / "trace" / names[0]).read_text() == events.STORED
     calls = mpi_calls(reader.read_trace(tmp_path / "trace"))
     assert [events.MPI_CALLS[call] for call in calls.call.tolist()] == ["MPI_Init", "MPI_Barrier", "MPI_Finalize"]
 

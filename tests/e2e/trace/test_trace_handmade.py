@@ -239,7 +239,7 @@ def damage(folder: Path, kind: str) -> None:
 @pytest.mark.parametrize(("kind", "message"), [
     ("short", "thread0001.mtr: 30 bytes, less than a header"),
     ("magic", "not a trace, or damaged"),
-    ("table", "use the reader that came with the recorder"),
+    ("table", "written with another event table"),
     ("kind", "unknown event number 238"),
     ("hole", "record 1 is empty but others follow"),
     ("json", "not a trace's description"),

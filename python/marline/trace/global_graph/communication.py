@@ -17,7 +17,7 @@ import numpy as np
 from ..model import Suspensions
 from ..read.calls import Calls, Requests, kind_mask
 from ..read.columns import occurrences
-from ..read.events import MPI_CALLS
+from ..read.events import EVENTS, MPI_CALLS
 from ..read.messages import Messages, communicators, world_ranks
 from ..read.records import Trace
 from . import edges as kinds
@@ -41,7 +41,7 @@ def _role(name: str) -> int:
     return _ROLES.get(match[1][0].upper() + match[1][1:], -1) if match else -1
 
 
-_ROLE_OF = np.full(max(MPI_CALLS) + 1, -1)
+_ROLE_OF = np.full(1 << EVENTS["mpi_enter"].fields["call"].bits, -1)
 for _number, _call in MPI_CALLS.items():
     _ROLE_OF[_number] = _role(_call)
 

@@ -26,7 +26,14 @@ class Integrity:
 def integrity(of: Analysis) -> Integrity:
     """Looks everywhere."""
     trace = of.trace
-    return Integrity([*trace.cut, *trace.notes, *_ranks(of), *_recording(of), *_tasks(of), *_calls(of)])
+    return Integrity([*trace.cut, *trace.notes, *_skipped(of), *_ranks(of), *_recording(of), *_tasks(of), *_calls(of)])
+
+
+def _skipped(of: Analysis) -> list[str]:
+    skipped = of.trace.skipped
+    names = ", ".join(f"{name} ({count})" for name, count in sorted(skipped.items()))
+    records = _plural(sum(skipped.values()), "record")
+    return [f"{records} of events that this version of Marline does not know, skipped: {names}"] if skipped else []
 
 
 def _ranks(of: Analysis) -> list[str]:

@@ -63,22 +63,40 @@ def _place_fields(text: str) -> dict[str, Field]:
     return fields
 
 
-def _fnv1a(text: str) -> int:
-    value = 0xCBF29CE484222325
-    for byte in text.encode():
-        value = ((value ^ byte) * 0x100000001B3) & (2**64 - 1)
-    return value
-
-
-def _fingerprint(text: str) -> int:
-    """What trace/base/record.hpp computes at compile time: the table's lines without macro names and punctuation."""
+def _stored(text: str) -> str:
+    """The table as recorders keep it (trace/base/record.hpp): its lines without macro names and punctuation."""
     lines: list[tuple[int, str]] = []
     for match in _EVENT.finditer(text):
         number, name, fields = match.groups()
         lines.append((match.start(), f"{number} {name} {fields}\n"))
     for match in _CALL.finditer(text):
         lines.append((match.start(), f"{match[1]} {match[2]} {match[3]}\n"))
-    return _fnv1a("".join(line for _, line in sorted(lines)))
+    return "".join(line for _, line in sorted(lines))
+
+
+@dataclass(frozen=True)
+class Layouts:
+    """A stored table by number: of events name and fields, of MPI calls name and kind."""
+
+    events: dict[int, str]
+    calls: dict[int, str]
+
+    @staticmethod
+    def of(stored: str) -> "Layouts":
+        """Raises ValueError for what is no table."""
+        found = Layouts({}, {})
+        for line in stored.splitlines():
+            number, text = line.split(" ", 1)
+            (found.events if text.endswith(";") else found.calls)[int(number)] = text
+        return found
+
+
+def fingerprint(stored: str) -> int:
+    """The hash of a stored table: FNV-1a, 64 bits."""
+    value = 0xCBF29CE484222325
+    for byte in stored.encode():
+        value = ((value ^ byte) * 0x100000001B3) & (2**64 - 1)
+    return value
 
 
 _text = _INCLUDE.sub(lambda match: TABLE.with_name(match[1]).read_text(encoding="ascii"),
@@ -90,4 +108,6 @@ MPI_CALLS: dict[int, str] = {int(number): name for number, name, _ in _CALL.find
 # How a call takes part in communication (mpi_calls.def names the kinds).
 CALL_KINDS: dict[int, str] = {int(number): kind for number, _, kind in _CALL.findall(_text)}
 CALL_NUMBER: dict[str, int] = {name: number for number, name in MPI_CALLS.items()}
-FINGERPRINT = _fingerprint(_text)
+STORED = _stored(_text)
+LAYOUTS = Layouts.of(STORED)
+FINGERPRINT = fingerprint(STORED)

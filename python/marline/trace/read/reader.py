@@ -19,14 +19,15 @@ import numpy as np
 
 from .causality import repair
 from .clock import ClockError, ClockMap, clock_maps
-from .events import EVENTS, FINGERPRINT
+from .events import EVENTS
 from .progress import Progress, no_progress
 from .records import TASK_BITS, Trace, TraceError
+from .tables import SAME_VERSION, Tables
 
-MAGIC = b"MARLTRC1"
+MAGIC = b"MARLTRC2"
 HEADER = struct.Struct("<8sQIIIIQQQ8x")
 RECORD = np.dtype([("time", "<u8"), ("head", "<u8"), ("payload", "<u8", (2,))])
-FORMAT = "marline-trace 1"
+FORMAT = "marline-trace 2"
 
 
 def _is_clock(value: Any) -> bool:
@@ -88,18 +89,21 @@ def read_trace(folder: str | Path, progress: Progress = no_progress) -> Trace:
     if not ranks:
         raise TraceError(f"{folder}: holds no trace (no *.json): give the folder that `marline trace` has made")
     cut: list[str] = []
-    streams = _read_streams(files, cut, progress)
+    tables = Tables(folder)
+    streams = _read_streams(files, tables, cut, progress)
     if not streams:
         raise TraceError(f"{folder}: holds no records: the program ended before it did anything that is recorded")
-    return repair(_join(streams, ranks, cut))
+    trace = _join(streams, ranks, cut)
+    trace.skipped = dict(tables.skipped)
+    return repair(trace)
 
 
-def _read_streams(files: list[_File], cut: list[str], progress: Progress) -> list[_Stream]:
+def _read_streams(files: list[_File], tables: Tables, cut: list[str], progress: Progress) -> list[_Stream]:
     streams: dict[tuple[int, int], _Stream] = {}
     done, total = 0, sum(file.bytes for file in files)
     for file in files:
         progress("read", done, total)
-        stream = _read_stream(file.path, file.rank, cut)
+        stream = _read_stream(file.path, file.rank, tables, cut)
         if stream is not None:
             _check_times(file, stream)
             if (stream.rank, stream.thread) in streams:
@@ -117,7 +121,7 @@ def _read_metadata(path: Path) -> dict[str, Any]:
         raise TraceError(f"{path}: not a trace's description: {error}") from error
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         found = metadata.get("format") if isinstance(metadata, dict) else None
-        raise TraceError(f"{path}: format {found!r}, expected {FORMAT!r}: read it with the version that wrote it")
+        raise TraceError(f"{path}: format {found!r}, expected {FORMAT!r}: {SAME_VERSION}")
     missing = [key for key in _KEYS if key not in metadata]
     if missing:
         raise TraceError(f"{path}: {', '.join(missing)} missing: the file is damaged")
@@ -127,7 +131,7 @@ def _read_metadata(path: Path) -> dict[str, Any]:
     return metadata
 
 
-def _read_stream(path: Path, rank: int, cut: list[str]) -> _Stream | None:
+def _read_stream(path: Path, rank: int, tables: Tables, cut: list[str]) -> _Stream | None:
     size = path.stat().st_size
     if size == 0:
         cut.append(f"{path.name}: empty: the program was killed while a thread began to record")
@@ -135,7 +139,7 @@ def _read_stream(path: Path, rank: int, cut: list[str]) -> _Stream | None:
     if size < HEADER.size:
         raise TraceError(f"{path}: {size} bytes, less than a header: truncated; remove it to read the others")
     with path.open("rb") as file:
-        magic, fingerprint, record_bytes, thread, _, _, window, flushed, copies_at = HEADER.unpack(
+        magic, hash_of_table, record_bytes, thread, _, _, window, flushed, copies_at = HEADER.unpack(
             file.read(HEADER.size)
         )
     if magic == bytes(len(MAGIC)):
@@ -143,18 +147,16 @@ def _read_stream(path: Path, rank: int, cut: list[str]) -> _Stream | None:
         return None
     if magic != MAGIC:
         raise TraceError(f"{path}: starts with {magic!r} instead of {MAGIC!r}: not a trace, or damaged")
-    if fingerprint != FINGERPRINT or record_bytes != RECORD.itemsize:
-        raise TraceError(
-            f"{path}: written with event table {fingerprint:016x}, this reader has {FINGERPRINT:016x}: "
-            "use the reader that came with the recorder"
-        )
+    if record_bytes != RECORD.itemsize:
+        raise TraceError(f"{path}: records of {record_bytes} bytes instead of {RECORD.itemsize}: the header is damaged")
     if not 0 < thread < 1 << 16:
         raise TraceError(f"{path}: of thread {thread}: the header is damaged")
     body = size - HEADER.size
     if body % RECORD.itemsize:
         cut.append(f"{path.name}: ends inside a record: {body % RECORD.itemsize} bytes dropped")
     stored = np.fromfile(path, dtype=RECORD, count=body // RECORD.itemsize, offset=HEADER.size)
-    return _check_stream(path, _Stream(rank, thread, _in_order(path, stored, window, flushed, copies_at, cut)))
+    records = tables.keep_known(path, hash_of_table, _in_order(path, stored, window, flushed, copies_at, cut))
+    return _by_time(_Stream(rank, thread, records))
 
 
 def _in_order(
@@ -178,15 +180,8 @@ def _in_order(
     return np.concatenate([copies, live[:used]])
 
 
-def _check_stream(path: Path, stream: _Stream) -> _Stream | None:
-    """Refuses records that the recorder cannot have written."""
+def _by_time(stream: _Stream) -> _Stream | None:
     records = stream.records
-    known = np.zeros(1 << (64 - TASK_BITS), dtype=bool)
-    known[[event.number for event in EVENTS.values()]] = True
-    strange = np.flatnonzero(~known[records["head"].astype(np.uint16)])
-    if strange.size:
-        number = int(records["head"][strange[0]]) & 0xFFFF
-        raise TraceError(f"{path}: record {strange[0]} has the unknown event number {number}: the file is damaged")
     if not len(records):
         return None
     # Some records are written late and carry the time at which what they tell of began.

@@ -34,6 +34,7 @@ class Trace:
     ranks: dict[int, dict[str, Any]]  # the JSON file of each rank
     cut: list[str] = field(default_factory=list)  # files that lost their last bytes, and why
     notes: list[str] = field(default_factory=list)  # what was done to the clocks
+    skipped: dict[str, int] = field(default_factory=dict)  # records of events that this version does not know, by name
 
     def select(self, name: str) -> np.ndarray:
         """Indices of the records of one kind, in order."""
