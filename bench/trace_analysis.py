@@ -118,7 +118,7 @@ class Stencil:
 
     def _create(self, producer: Records) -> None:
         producer.add("task_create", self.created, self.task, code=0x401000 + self.place % 2, parent=self.implicit(1),
-                     flags=EXPLICIT_UNTIED)  # fmt: skip
+                     flags=EXPLICIT_UNTIED, mantissa=np.where(self.place % 8 == 3, CREATION - 10, 0))  # fmt: skip
         for offset, kind in ((0, INOUT), (-1, IN), (1, IN)):
             # Two buffers, so that a step reads what the one before wrote.
             address = 0x10000 + 16 * ((self.place + offset) % self.width) + 8 * ((self.step + (offset != 0)) % 2)

@@ -234,17 +234,22 @@ Waiter announce_fulfilment(Event* event) {
   return event->transition_to_fulfilled();
 }
 
+void enqueue_at_home(Task* task) {
+  Worker* home = task->home;
+  if (g_measures_tied_waits.load(relaxed)) [[unlikely]]
+    home->tied_waits.count_ready();
+  home->inbox.push(task);
+  fence_seq_cst();  // the push is before the load of `announced` (sched/idle.hpp)
+  wake_worker(home);
+}
+
 }  // namespace
 
 void enqueue(Worker* worker, Task* task) {
-  if (task->fiber != nullptr && task->home != nullptr) {
-    Worker* home = task->home;
-    if (g_measures_tied_waits.load(relaxed)) [[unlikely]]
-      home->tied_waits.count_ready();
-    home->inbox.push(task);
-    fence_seq_cst();  // the push is before the load of `announced` (sched/idle.hpp)
-    wake_worker(home);
-    return;
+  if (task->fiber != nullptr) {
+    if (tool::on(tool::event::kReady)) [[unlikely]]
+      tool::task_ready(&task->tool_data);
+    if (task->home != nullptr) return enqueue_at_home(task);
   }
   Team* team = task->team;
   Member* member = worker != nullptr ? membership_in(worker, team) : nullptr;

@@ -19,6 +19,9 @@ namespace {
 
 Atomic<ompt::Function> g_callbacks[ompt::kLastCallback + 1] = {};
 Atomic<void (*)()> g_suspend_observer{nullptr};
+Atomic<void (*)(Data*)> g_ready_observer{nullptr};
+Atomic<void (*)(Data)> g_created_observer{nullptr};
+Atomic<void (*)(Data*, const GraphIteration*)> g_iteration_observer{nullptr};
 Atomic<const marline_target_observer*> g_target_observer{nullptr};
 // Taken when a tool sets a callback.
 SpinLock g_registration_lock;
@@ -108,6 +111,8 @@ void emit_region(Callback number, SyncRegion kind, Endpoint endpoint, uint64_t* 
 // The bits of events that are reported without a callback.
 uint32_t observed() {
   return (g_suspend_observer.load(relaxed) != nullptr ? event::kSuspend : 0) |
+         (g_ready_observer.load(relaxed) != nullptr ? event::kReady : 0) |
+         (g_created_observer.load(relaxed) != nullptr ? event::kCreated : 0) |
          (g_traces > 0 ? event::kDeviceTimes : 0) |
          (g_target_observer.load(relaxed) != nullptr ? event::kTargetTasks : 0);
 }
@@ -135,6 +140,22 @@ void observe_suspensions(void (*observer)()) {
   Guard<SpinLock> guard(g_registration_lock);
   g_suspend_observer.store(observer, release);  // acquire: suspending
   g_enabled.store((g_enabled.load(relaxed) & ~event::kSuspend) | observed(), relaxed);
+}
+
+void observe_readiness(void (*observer)(Data*)) {
+  Guard<SpinLock> guard(g_registration_lock);
+  g_ready_observer.store(observer, release);  // acquire: task_ready
+  g_enabled.store((g_enabled.load(relaxed) & ~event::kReady) | observed(), relaxed);
+}
+
+void observe_creations(void (*observer)(Data)) {
+  Guard<SpinLock> guard(g_registration_lock);
+  g_created_observer.store(observer, release);  // acquire: task_created
+  g_enabled.store((g_enabled.load(relaxed) & ~event::kCreated) | observed(), relaxed);
+}
+
+void observe_iterations(void (*observer)(Data*, const GraphIteration*)) {
+  g_iteration_observer.store(observer, release);  // acquire: graph_iteration
 }
 
 bool observe_target_tasks(const marline_target_observer* observer) {
@@ -168,6 +189,9 @@ void registration_unlock() { g_registration_lock.unlock(); }
 
 void forget_callbacks() {
   Guard<SpinLock> guard(g_registration_lock);
+  g_ready_observer.store(nullptr, relaxed);
+  g_created_observer.store(nullptr, relaxed);
+  g_iteration_observer.store(nullptr, relaxed);
   g_enabled.store(observed(), relaxed);
   for (auto& callback : g_callbacks) callback.store(nullptr, relaxed);
 }
@@ -220,6 +244,16 @@ void task_create(uint64_t* parent_data, const ompt::Frame* parent_frame, uint64_
   }
 }
 
+void task_created(uint64_t task_data) {
+  // acquire: pairs with observe_creations
+  if (auto* observer = g_created_observer.load(acquire)) observer(Data{.value = task_data});
+}
+
+void graph_iteration(uint64_t* producer_data, const GraphIteration& iteration) {
+  // acquire: pairs with observe_iterations
+  if (auto* observer = g_iteration_observer.load(acquire)) observer(data(producer_data), &iteration);
+}
+
 void dependences(uint64_t* task_data, const DependenceRecord* list, size_t count) {
   static_assert(sizeof(DependenceRecord) == sizeof(ompt::Dependence) &&
                 offsetof(DependenceRecord, type) == offsetof(ompt::Dependence, type));
@@ -234,6 +268,10 @@ void task_dependence(uint64_t* predecessor_data, uint64_t* successor_data) {
 
 void suspending() {
   if (auto* observer = g_suspend_observer.load(acquire)) observer();  // pairs with observe_suspensions
+}
+
+void task_ready(uint64_t* task_data) {
+  if (auto* observer = g_ready_observer.load(acquire)) observer(data(task_data));  // pairs with observe_readiness
 }
 
 void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data) {

@@ -55,6 +55,8 @@ inline constexpr uint32_t kTargetByTask = 1u << 28;  // not an event: MARLINE_ON
 // Marline's own: a library is notified of target tasks (tool/target_observer.hpp).
 inline constexpr uint32_t kTargetTasks = 1u << 27;
 inline constexpr uint32_t kSuspend = 1u << 18;  // Marline's own: a task leaves its thread (marline_suspend_observe)
+inline constexpr uint32_t kReady = 1u << 29;    // and: a suspended task can go on (marline_ready_observe)
+inline constexpr uint32_t kCreated = 1u << 30;  // and: the creation of a task has ended (marline_created_observe)
 // Events that may come before the runtime starts and looks for a tool: until then they count as wanted.
 inline constexpr uint32_t kBeforeStart = kTool | kLock | kMutex | kFlush | kOfDevices;
 }  // namespace event
@@ -139,6 +141,17 @@ void implicit_task(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_da
 // label, color: from marline_task_label and marline_task_color; a tool may ask for them during the callback.
 void task_create(uint64_t* parent_data, const ompt::Frame* parent_frame, uint64_t* task_data, int flags,
                  bool has_dependences, const void* codeptr, const char* label, uint32_t color);
+// The creation that began with task_create has ended. The task may have ended, too: `task_data` is what its word was
+// when task_create returned.
+void task_created(uint64_t task_data);
+// The producer of a persistent graph begins an iteration, or leaves the graph. Call it only if a tool is present.
+struct GraphIteration {
+  uint64_t graph;       // a number that no other graph of the process has
+  uint64_t iteration;   // from 1 on; when the graph is left: the last one
+  uint32_t unfinished;  // how many of the iterations before may have tasks that have not ended: the last ones
+  uint32_t how;         // 0: the graph is left; 1: recorded; 2: replayed by the producer's code; 3: without that code
+};
+void graph_iteration(uint64_t* producer_data, const GraphIteration& iteration);
 void dependences(uint64_t* task_data, const DependenceRecord* list, size_t count);
 void task_dependence(uint64_t* predecessor_data, uint64_t* successor_data);
 // next_data is null if no other task replaces the prior task (a fulfilment, the end of a dependent taskwait).
@@ -146,6 +159,9 @@ void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data)
 // The current task is about to leave its thread. Called on the task's own stack, before any other task can run on the
 // thread.
 void suspending();
+// What a suspended task waited for has come. Called by the thread that notices it, before another thread can resume the
+// task.
+void task_ready(uint64_t* task_data);
 // flags: cancel_bits: the construct that is cancelled, and whether the task activates or detects the cancellation.
 void cancel(uint64_t* task_data, int flags, const void* codeptr);
 void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
@@ -194,6 +210,10 @@ void finalize();
 ompt::SetResult set_callback(int number, ompt::Function function);
 ompt::Function get_callback(int number);
 void observe_suspensions(void (*observer)());  // null: no observer any more
+// Of the tool; these end with its callbacks.
+void observe_readiness(void (*observer)(ompt::Data* task));
+void observe_creations(void (*observer)(ompt::Data task));
+void observe_iterations(void (*observer)(ompt::Data* producer, const GraphIteration* iteration));
 // Registers the library that is notified of target tasks; false: there is one already. target_observer returns it;
 // null: there is none, or it is just being registered.
 [[nodiscard]] bool observe_target_tasks(const marline_target_observer* observer);

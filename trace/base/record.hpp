@@ -93,6 +93,16 @@ constexpr u64 saturated(u64 value, int bits) {
   return value < most ? value : most;
 }
 
+// A number of cycles in the fields mantissa and exponent of task_create, one above the other: exact below 4,096, to a
+// part in 2,048 above.
+constexpr u64 shortened(u64 cycles) {
+  constexpr u64 kMantissa = 12, kMost = 15;
+  const u64 bits = 64 - static_cast<u64>(__builtin_clzll(cycles | ((u64{1} << kMantissa) - 1)));
+  const u64 exponent = bits - kMantissa;
+  return exponent <= kMost ? exponent << kMantissa | cycles >> exponent : (u64{1} << 16) - 1;
+}
+static_assert(shortened(4095) == 4095 && shortened(4096) == (1 << 12 | 2048) && shortened(~u64{0}) == 0xffff);
+
 // Packs the kind (bits 0-7) and the properties (bits 24-31) of an ompt_task_flag_t.
 constexpr u64 pack_task_flags(int flags) {
   const u64 bits = static_cast<uint32_t>(flags);

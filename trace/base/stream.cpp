@@ -186,6 +186,7 @@ bool Stream::map_window() {
 }
 
 void Stream::flush() {
+  created_ = nullptr;
   if (header_ == nullptr) {
     next_ = scratch_ + 1;
     return;
@@ -347,7 +348,7 @@ u64 announce(Stream& stream, u64& word) {
   }
   if (word == 0) {
     word = stream.new_id();
-    stream.emit(word, event::task_create{.code = 0, .parent = 0, .flags = kExplicit});
+    stream.emit(word, event::task_create{.code = 0, .flags = kExplicit, .parent = 0, .mantissa = 0, .exponent = 0});
     return word;
   }
   const u64 index = saturated(word & ~kUnannouncedImplicit, 16);

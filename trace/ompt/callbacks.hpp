@@ -35,6 +35,15 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
 void on_task_create(ompt_data_t* encountering, const ompt_frame_t*, ompt_data_t* task, int flags, int,
                     const void* code);
 void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next);
+void on_task_created(ompt_data_t task);
+void on_task_ready(ompt_data_t* task);
+struct GraphIteration {  // as Marline passes it (runtime/tool/tool.hpp)
+  uint64_t graph;
+  uint64_t iteration;
+  uint32_t unfinished;
+  uint32_t how;
+};
+void on_iteration(ompt_data_t* producer, const GraphIteration* iteration);
 void on_dependences(ompt_data_t* task, const ompt_dependence_t* dependences, int count);
 
 // Waiting and sharing work: ompt/waits.cpp.

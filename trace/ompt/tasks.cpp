@@ -147,9 +147,31 @@ void on_task_create(ompt_data_t* encountering, const ompt_frame_t*, ompt_data_t*
   const u64 parent = task_or_current(*stream, encountering);
   const u64 id = stream->new_id();
   task->value = id;
-  stream->emit(id, event::task_create{.code = address(code), .parent = parent, .flags = pack_task_flags(flags)});
+  stream->begin_creation(id, address(code), parent, pack_task_flags(flags));
   if (__builtin_expect(*names_used != 0, 0)) {
     record_name(*stream, id);
+  }
+}
+
+void on_task_created(ompt_data_t task) {
+  if (Stream* stream = Stream::mine_if_on()) stream->end_creation(task.value);
+}
+
+// Another thread may run the task next: so its word is only read.
+void on_task_ready(ompt_data_t* task) {
+  Stream* stream = Stream::mine();
+  if (stream != nullptr && announced(task->value)) {
+    stream->emit(task->value, event::task_ready{.by = stream->current_task()});
+  }
+}
+
+void on_iteration(ompt_data_t* producer, const GraphIteration* iteration) {
+  if (Stream* stream = Stream::mine()) {
+    stream->emit(task_or_current(*stream, producer),
+                 event::graph_iteration{.graph = saturated(iteration->graph, 32),
+                                        .iteration = saturated(iteration->iteration, 32),
+                                        .unfinished = iteration->unfinished,
+                                        .how = iteration->how});
   }
 }
 
@@ -163,7 +185,7 @@ void on_dependences(ompt_data_t* task, const ompt_dependence_t* dependences, int
     return;  // the dependences are between iterations of a loop: no task and no address
   }
   const u64 id = task_or_current(*stream, task);
-  const u64 time = read_cycles();
+  const u64 time = stream->time_of_creation(id);
   for (int i = 0; i < count; ++i) {
     const ompt_dependence_t& dependence = dependences[i];
     stream->emit_at(time_of(time, i), id,

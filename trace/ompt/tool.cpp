@@ -46,6 +46,13 @@ void set_wanted(ompt_set_callback_t set, Events events, std::initializer_list<Ca
 using ReadCounters = decltype(&marline_counters_read);
 ReadCounters read_counters = nullptr;  // null on other runtimes than Marline
 
+// Marline's own events: `name` is its function that takes what is to be called.
+template <class Function>
+void observe(ompt_function_lookup_t lookup, const char* name, Function function) {
+  const auto take = reinterpret_cast<void (*)(Function)>(lookup(name));
+  if (take != nullptr) take(function);
+}
+
 void find_names(ompt_function_lookup_t lookup) {
   static constexpr uint32_t kAlways = 1;
   using NamesUsed = const uint32_t* (*)();
@@ -71,6 +78,11 @@ int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   set_wanted(
       set, kTaskEvents,
       {callback(ompt_callback_task_create, on_task_create), callback(ompt_callback_task_schedule, on_task_schedule)});
+  if (wanted(kTaskEvents)) {
+    observe(lookup, "marline_created_observe", on_task_created);
+    observe(lookup, "marline_ready_observe", on_task_ready);
+    observe(lookup, "marline_iteration_observe", on_iteration);
+  }
   set_wanted(set, kDependenceEvents, {callback(ompt_callback_dependences, on_dependences)});
   set_wanted(set, kSyncEvents,
              {callback(ompt_callback_sync_region, on_sync_region),

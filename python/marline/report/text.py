@@ -155,8 +155,10 @@ def facts(document: dict[str, Any]) -> Table:
     graph, discovery = document["graph"], document["discovery"]
     if graph["tasks"]:
         rate = discovery["tasks_per_second"]
+        cost = discovery["measured_ns_per_task"]
         table.add_row("discovery", f"{duration(discovery['seconds'] * 1e9)} from the first creation to the last"
-                      + (f", {count(rate)} tasks/s" if rate else ""))  # fmt: skip
+                      + (f", {count(rate)} tasks/s" if rate else "")
+                      + (f", a creation takes {duration(cost)}" if cost else ""))  # fmt: skip
         table.add_row("graph", f"{_plural(graph['tasks'], 'task')}, {_plural(graph['edges'], 'edge')}, grain "
                       f"{duration(graph['grain_ns']['median'])} in the median")  # fmt: skip
     counters = document["counters"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .read.calls import Calls, call_at
+from .read.calls import Calls, call_at, cycles_per_ns
 from .read.columns import TimeLines, find
 from .read.records import TASK_BITS, Trace
 
@@ -42,6 +42,7 @@ class Tasks:
     running: np.ndarray  # ns in segments
     label: np.ndarray  # key of `texts`, 0: none
     color: np.ndarray  # 0xRRGGBB, 0: none
+    creation: np.ndarray  # ns that the creation took, from `created` on, with what ran meanwhile; 0: not known
     texts: dict[int, str]
 
     def index(self, ids: np.ndarray) -> np.ndarray:
@@ -80,13 +81,15 @@ class Segments:
 @dataclass
 class Suspensions:
     """Explicit task `task`, once begun, was on no thread during [start, end). `call`: row of the MPI call it was in, or
-    -1."""
+    -1. `ready`: when it could go on; `end` where the runtime did not tell (`told`)."""
 
     task: np.ndarray
     rank: np.ndarray
     start: np.ndarray
     end: np.ndarray
     call: np.ndarray
+    ready: np.ndarray
+    told: np.ndarray
 
 
 def lane_number(rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
@@ -212,6 +215,7 @@ def tasks(trace: Trace, runs: Segments) -> Tasks:
         running=np.zeros(len(created), dtype=np.int64),
         label=np.zeros(len(created), dtype=np.uint64),
         color=np.zeros(len(created), dtype=np.uint32),
+        creation=_creation_times(trace, created),
         texts=texts(trace),
     )
     _fill_times(table, trace, runs)
@@ -221,6 +225,11 @@ def tasks(trace: Trace, runs: Segments) -> Tasks:
     table.label[where] = trace.global_task(labels, trace.field("task_label", "text", labels))
     table.color[where] = trace.field("task_label", "color", labels)
     return table
+
+
+def _creation_times(trace: Trace, rows: np.ndarray) -> np.ndarray:
+    mantissa, exponent = (trace.field("task_create", name, rows).astype(np.int64) for name in ("mantissa", "exponent"))
+    return np.rint((mantissa << exponent) / cycles_per_ns(trace)[trace.rank[rows]]).astype(np.int64)
 
 
 def _fill_times(table: Tasks, trace: Trace, runs: Segments) -> None:
@@ -250,7 +259,8 @@ def _update(operation: np.ufunc, target: np.ndarray, where: np.ndarray, values: 
     operation.at(target, where[known], values[known])
 
 
-def suspensions(table: Tasks, runs: Segments, calls: Calls, owners: np.ndarray | None = None) -> Suspensions:
+def suspensions(trace: Trace, table: Tasks, runs: Segments, calls: Calls,
+                owners: np.ndarray | None = None) -> Suspensions:  # fmt: skip
     """Gaps between the segments of explicit tasks, each with the MPI call that caused it, if one did. `owners`: the
     row of each segment's task, if known already."""
     where = table.index(runs.task) if owners is None else owners
@@ -262,28 +272,33 @@ def suspensions(table: Tasks, runs: Segments, calls: Calls, owners: np.ndarray |
     order = np.lexsort((start, task))
     task, start, end, rank = task[order], start[order], end[order], rank[order]
     gap = np.flatnonzero((task[1:] == task[:-1]) & (start[1:] > end[:-1]))
-    found = Suspensions(task[gap], rank[gap], end[gap], start[gap + 1], np.full(len(gap), -1))
-    found = _add_unfinished(found, table, runs, task, end, rank)
-    found.call = call_at(calls, found.task, found.start)
-    return found
+    task, start, end, rank = _add_unfinished((task[gap], end[gap], start[gap + 1], rank[gap]), table, runs, task, end,
+                                             rank)  # fmt: skip
+    ready, told = _ready_times(trace, task, start, end)
+    return Suspensions(task, rank, start, end, call_at(calls, task, start), ready, told)
+
+
+def _ready_times(trace: Trace, task: np.ndarray, start: np.ndarray,
+                 end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """(when each could go on, whether the runtime told it): its task's first task_ready from `start` to `end`."""
+    rows = trace.select("task_ready")
+    first = TimeLines(trace.task[rows], -trace.time[rows]).latest(task, -start)
+    time = trace.time[rows][first] if len(rows) else end
+    told = (first >= 0) & (time <= end)
+    return np.where(told, time, end), told
 
 
 def _add_unfinished(
-    found: Suspensions, table: Tasks, runs: Segments, task: np.ndarray, end: np.ndarray, rank: np.ndarray
-) -> Suspensions:
+    gaps: tuple[np.ndarray, ...], table: Tasks, runs: Segments, task: np.ndarray, end: np.ndarray, rank: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """Tasks that were still suspended when the trace ended: suspended from their last segment on."""
     if not len(task):
-        return found
+        return gaps
     last = np.flatnonzero(np.r_[task[1:] != task[:-1], True])
     trace_end = int(runs.end.max())
     open_end = last[(table.end[table.index(task[last])] < 0) & (end[last] < trace_end)]
-    return Suspensions(
-        np.concatenate([found.task, task[open_end]]),
-        np.concatenate([found.rank, rank[open_end]]),
-        np.concatenate([found.start, end[open_end]]),
-        np.concatenate([found.end, np.full(len(open_end), trace_end)]),
-        np.full(len(found.task) + len(open_end), -1),
-    )
+    more = (task[open_end], end[open_end], np.full(len(open_end), trace_end), rank[open_end])
+    return tuple(map(np.concatenate, zip(gaps, more)))
 
 
 @dataclass

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions that a tool looks up by name (OpenMP 5.2, section 19.6), and Marline's own marline_task_info,
-// marline_task_stack, marline_names_used, and two of marline.h. A tool may call them from a signal handler in any
-// thread, so they never register a thread and never allocate.
+// marline_task_stack, marline_names_used, three functions that take an observer, and two of marline.h. A tool may call
+// them from a signal handler in any thread, so they never register a thread and never allocate.
 #include "abi/omp/place_query.hpp"
 #include "config/options.hpp"
 #include "construct/task/task_events.hpp"
@@ -223,6 +223,9 @@ const Entry kEntries[] = {
     {"marline_names_used", erase(names_used)},
     {"marline_counters_read", erase(marline_counters_read)},
     {"marline_suspend_observe", erase(marline_suspend_observe)},
+    {"marline_ready_observe", erase(tool::observe_readiness)},
+    {"marline_created_observe", erase(tool::observe_creations)},
+    {"marline_iteration_observe", erase(tool::observe_iterations)},
 };
 
 }  // namespace

@@ -21,6 +21,8 @@ namespace marline {
 
 namespace {
 
+Atomic<uint64_t> g_last_graph{0};  // incremented by any producer
+
 // The graph does not need the descriptor any more. A cancelled taskgroup around the iterations may still need it.
 void free_task(Worker* worker, PersistentGraph* graph, Task* task) {
   constexpr uint32_t kMayBeFulfilled = task_flag::kDetach | task_flag::kDiscarded;
@@ -162,15 +164,19 @@ void prepare_iteration(PersistentGraph* graph) {
     graph->invalid = true;
   }
   graph->instance = first ? 0 : (graph->instance + 1) % graph->instances();
+  graph->unfinished = 0;
   if (first || graph->invalid) {
     graph->instance = 0;
     start_over(graph);
   } else if (graph->state == GraphState::kRecording && graph->recorded == graph->instances()) {
     graph->instance = 0;
     finish_recording(graph);
-  } else if (graph->state == GraphState::kReplaying) {
-    graph->previous_replayed = true;
-    wait_for_iteration(graph, graph->instance);
+  } else {
+    graph->unfinished = static_cast<uint32_t>(graph->instances() - 1);
+    if (graph->state == GraphState::kReplaying) {
+      graph->previous_replayed = true;
+      wait_for_iteration(graph, graph->instance);
+    }
   }
   graph->record.iteration = static_cast<uint8_t>(graph->instance);
 }
@@ -178,6 +184,19 @@ void prepare_iteration(PersistentGraph* graph) {
 // For tools, an iteration that the next one waits for is a taskgroup region. Of MARLINE_GRAPH_NOWAIT two overlap, which
 // regions cannot.
 bool is_group(const PersistentGraph* graph) { return graph->instances() == 1; }
+
+// Whether the iteration that has been prepared needs the producer's code.
+bool needs_code(const PersistentGraph* graph) {
+  return graph->mode != GraphMode::kReplay || graph->state != GraphState::kReplaying || !graph->replayable;
+}
+
+void announce_iteration(PersistentGraph* graph) {
+  if (graph->number == 0) graph->number = g_last_graph.fetch_add(1, relaxed) + 1;
+  uint32_t how = 0;
+  if (graph->open) how = graph->state != GraphState::kReplaying ? 1 : needs_code(graph) ? 2 : 3;
+  const uint32_t unfinished = graph->open ? graph->unfinished : 0;
+  tool::graph_iteration(&graph->producer->tool_data, {graph->number, graph->begun, unfinished, how});
+}
 
 void check_caller(const PersistentGraph* graph, const char* function) {
   const Task* task = this_worker()->task;
@@ -218,8 +237,11 @@ bool graph_iterate(PersistentGraph* graph) {
   graph->allocated = 0;
   graph->is_whole = graph->is_renewed = false;
   graph->producer->taskgroup = &graph->groups[graph->instance];
+  ++graph->begun;
+  if (tool::present()) [[unlikely]]
+    announce_iteration(graph);
   begin_reported_iteration(graph);
-  if (graph->mode != GraphMode::kReplay || graph->state != GraphState::kReplaying || !graph->replayable) {
+  if (needs_code(graph)) {
     renew_reported_iteration(graph);
     return true;
   }
@@ -246,6 +268,8 @@ void graph_leave(PersistentGraph* graph) {
   graph->producer->table = graph->producers_table;
   graph->producer->taskgroup = graph->producers_group;
   graph->open = false;
+  if (tool::present()) [[unlikely]]
+    announce_iteration(graph);
 }
 
 void graph_end(PersistentGraph* graph) {

@@ -49,6 +49,11 @@ struct PersistentGraph {
   bool replayable = true;
   // Tasks of the iteration before may be unfinished.
   bool previous_replayed = false;
+  // For tools: the graph's number, and how many iterations have begun.
+  uint64_t number = 0;
+  uint64_t begun = 0;
+  // How many of the iterations before this one may have unfinished tasks.
+  uint32_t unfinished = 0;
   // Number of iterations in the record.
   int recorded = 0;
   // The instance of the current iteration.

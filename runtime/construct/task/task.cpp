@@ -304,7 +304,9 @@ namespace {
   Task* parent = worker->task;
   if (parent->has(task_flag::kFinal)) return run_undeferred(worker, task, list, count, codeptr);
   report_created(worker, task, list, count, codeptr);
+  const uint64_t tool_data = task->tool_data;
   spawn(worker, task, list, count, codeptr);
+  if (tool::on(tool::event::kCreated)) tool::task_created(tool_data);
   set_enter_frame(frame_of(parent), nullptr);
 }
 

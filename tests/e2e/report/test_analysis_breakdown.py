@@ -130,10 +130,33 @@ def test_creation_is_overhead_while_tasks_are_ready(tmp_path: Path) -> None:
                              "overhead_scheduler": 15 + 40, "idle_tail": 10}  # fmt: skip
 
 
-def test_suspended_and_blocking_mpi(tmp_path: Path) -> None:
+def test_creation_inside_a_task_is_no_work(tmp_path: Path) -> None:
+    """A runs 0-100 and creates B at 20, which takes 30 ns, and C at 60, which takes 25, of which the thread runs B
+    for 10: 70-80. Another thread runs C 90-95. Total: 0 to 100. A's own creation was not measured: the mean counts."""
+    first, second = thread(1, ONE, 0), thread(2, TWO, 0)
+    create(first, 0, A)
+    first.add(1000, "task_schedule", ONE, next=A, status=SWITCH)
+    first.add(1020, "task_create", B, parent=A, flags=4, mantissa=30)
+    first.add(1060, "task_create", C, parent=A, flags=4, mantissa=25)
+    first.add(1070, "task_schedule", A, next=B, status=SWITCH).add(1080, "task_schedule", B, next=A, status=COMPLETE)
+    first.add(1100, "task_schedule", A, next=ONE, status=COMPLETE)
+    run(second, 90, 95, C, TWO)
+    of = Analysis(read_trace(save(tmp_path, [first, second])))
+    assert of["creations"].time.tolist() == [22, 30, 15] and of["creations"].measured.tolist() == [False, True, True]
+    found = causes(of["breakdown"])
+    assert (found["work_body"], found["overhead_creation"]) == (100 - 30 - 15 + 5, 30 + 15)
+    (rank,) = of.document("discovery")["ranks"]
+    assert (rank["measured_tasks"], rank["measured_ns"], rank["measured_ns_per_task"]) == (2, 45, 22.5)
+    # On the path it has a name of its own, up to where B interrupted it, and is no work of A.
+    path = {row["name"]: row["total_ns"] for row in of.document("critical_path")["path"]}
+    assert path["creation of tasks"] == 30 + 10 and sum(path.values()) == of["critical_path"].path_length
+
+
+@pytest.mark.parametrize("ready", [None, 100])
+def test_suspended_and_blocking_mpi(tmp_path: Path, ready: int | None) -> None:
     """A calls MPI 60-140 and is suspended 70-130, B runs 40-50 before it. Total: 40 to 150, one thread.
     Work: B 10, A 50-60 and 140-150: at 60-70 and 130-140 MPI holds A's thread, while no task is ready. A is ready
-    until 50, so 40-50 has no gap. Idle: 70-130, while A is in MPI."""
+    until 50, so 40-50 has no gap. Idle: 70-130, while A is in MPI; if its message was there at 100, to that time."""
     stream = thread(1, ONE, 30)
     create(stream, 10, A)
     create(stream, 20, B)
@@ -141,10 +164,14 @@ def test_suspended_and_blocking_mpi(tmp_path: Path) -> None:
     stream.add(1050, "task_schedule", ONE, next=A, status=SWITCH)
     mpi(stream, 60, 140, A)
     stream.add(1070, "task_schedule", A, next=ONE, status=SWITCH)
+    if ready is not None:
+        stream.add(1000 + ready, "task_ready", A, by=ONE)
     stream.add(1130, "task_schedule", ONE, next=A, status=SWITCH)
     stream.add(1150, "task_schedule", A, next=ONE, status=COMPLETE)
     found = breakdown(tmp_path, stream)
-    assert causes(found) == {"work_body": 10 + 10 + 10, "idle_held": 20, "idle_communication": 60}
+    late = 0 if ready is None else 130 - ready
+    expected = {"work_body": 10 + 10 + 10, "idle_held": 20, "idle_communication": 60 - late}
+    assert causes(found) == expected | ({"overhead_scheduler": late} if late else {})
 
 
 def test_mpi_that_holds_the_producer_is_communication(tmp_path: Path) -> None:

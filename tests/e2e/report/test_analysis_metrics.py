@@ -79,7 +79,8 @@ def test_no_tasks_at_all(tmp_path: Path) -> None:
     of = analysed(tmp_path, Stream().add(1000, "thread_begin", 1 << 32).add(1010, "thread_end", 1 << 32))
     assert of.document("graph")["depth"] == 0 and of.document("graph")["in_degree"]["max"] == 0
     assert of.document("discovery") == {"tasks": 0, "seconds": 0.0, "tasks_per_second": None, "max_depth": 0,
-                                        "share": 0.0, "ranks": [], "edges_ns": [10, 10, 10]}  # fmt: skip
+                                        "share": 0.0, "measured_ns_per_task": None, "ranks": [],
+                                        "edges_ns": [10, 10, 10]}  # fmt: skip
     assert of.document("communication")["total"] == {"calls": 0, "total_ns": 0, "held_ns": 0, "suspended_ns": 0}
 
 

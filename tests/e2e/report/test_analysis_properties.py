@@ -35,6 +35,7 @@ class Task:
     end: int = -1
     pieces: list[tuple[int, int]] = field(default_factory=list)  # on a thread, in its body
     held: list[tuple[int, int]] = field(default_factory=list)  # of these, in MPI
+    late: list[tuple[int, int]] = field(default_factory=list)  # suspended, and could have gone on
 
     def is_in(self, pieces: list[tuple[int, int]], now: int) -> bool:
         return any(begin <= now < end for begin, end in pieces)
@@ -48,6 +49,7 @@ class Runtime:
     streams: list[Stream] = field(default_factory=list)
     tasks: dict[int, Task] = field(default_factory=dict)
     suspended: list[int] = field(default_factory=list)
+    could_go_on: dict[int, int] = field(default_factory=dict)  # suspended task -> since when
     on: dict[int, int] = field(default_factory=dict)  # thread -> task
     writers: dict[int, int] = field(default_factory=dict)
     began: dict[int, int] = field(default_factory=dict)  # task -> start of its current piece
@@ -109,8 +111,13 @@ class Runtime:
         elif self.suspended and choice % 2 == 0:
             task = self.suspended.pop(choice % len(self.suspended))
             self.switch(thread, task, SWITCH, into=True)
+            if task in self.could_go_on:
+                self.tasks[task].late.append((self.could_go_on.pop(task), self.time))
             stream.add(self.tick(), "mpi_exit", task, **RECEIVE)
             self.tasks[task].held.append((self.began[task], self.time))
+        elif choice % 4 == 1 and (waiting := [one for one in self.suspended if one not in self.could_go_on]):
+            self.could_go_on[waiting[0]] = self.tick()
+            stream.add(self.time, "task_ready", waiting[0], by=self.implicit(thread))
         elif ready := self.ready():
             self.switch(thread, ready[choice % len(ready)], SWITCH, into=True)
 
@@ -200,15 +207,18 @@ def reference(runtime: Runtime) -> dict[str, int]:
               + list(open_until.values()) + [task.start for task in ran])  # fmt: skip
     for task, until in open_until.items():
         runtime.tasks[task].pieces.append((runtime.began[task], until))
+    for task, since in runtime.could_go_on.items():  # it never did
+        runtime.tasks[task].late.append((since, end))
     work = sum(end - begin for task in ran for begin, end in task.pieces)
     work -= sum(end - begin for task in ran for begin, end in task.held)
     undeferred = {task for stream in runtime.streams for _, head, words in stream.records
-                  for task in [head >> 16] if head & 0xFFFF == 10 and words[1] >> 48 & UNDEFERRED}  # fmt: skip
+                  for task in [head >> 16] if head & 0xFFFF == 10 and words[0] >> 48 & UNDEFERRED}  # fmt: skip
     overhead = 0
     for now in range(begin, end):
         ready = any(
             task.id not in undeferred and task.created <= now and (task.start < 0 or task.start > now)
             and all(0 <= runtime.tasks[need].end <= now for need in task.needs)
+            or task.is_in(task.late, now)
             for task in runtime.tasks.values()
         )  # fmt: skip
         if ready:
@@ -282,7 +292,7 @@ class Reference:
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.undeferred = {head >> 16 for stream in runtime.streams for _, head, words in stream.records
-                           if head & 0xFFFF == 10 and words[1] >> 48 & UNDEFERRED}  # fmt: skip
+                           if head & 0xFFFF == 10 and words[0] >> 48 & UNDEFERRED}  # fmt: skip
         self.begin = min(task.start for task in runtime.tasks.values() if task.start >= 0)
         # When thread 1 ran no task, but the code that creates them.
         switches = [(time, head & 0xFFFF == 11 and head >> 16 == runtime.implicit(1))

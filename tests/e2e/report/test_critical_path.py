@@ -11,6 +11,7 @@ import pytest
 from handmade import (COMPLETE, DETACH, IMPLICIT, LATE_FULFILL, SWITCH, TASKWAIT, UNDEFERRED, A, B, C, Stream,
                       save)  # fmt: skip  first: it finds marline
 from marline.trace.analysis import Analysis
+from marline.trace.global_graph.edges import TASKWAIT as TASKWAIT_EDGE
 from marline.trace.passes.critical_path import CriticalPath
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
@@ -200,6 +201,24 @@ def test_late_sender(tmp_path: Path) -> None:
     assert parts(found, "path") == {"work": 120, "message": 30} == parts(found, "chain")
 
 
+@pytest.mark.parametrize(("busy", "chain"), [
+    (True, {"work": 20 + 113 + 10, "mpi": 5 + 2}),  # the thread ran B
+    (False, {"work": 20 + 100, "mpi": 5, "thread": 15, "message": 10}),
+])  # fmt: skip
+def test_message_ends_when_its_task_could_go_on(tmp_path: Path, busy: bool, chain: dict[str, int]) -> None:
+    """Rank 0 sends at 100. A, suspended in its receive from 12 on, could go on at 110, does so at 125, and leaves the
+    call at 130; its thread runs B from 12 to 125, or sleeps."""
+    second = rank(1, A, False, "MPI_Recv", 10, 130, 20)
+    second.add(1000, "task_create", B, parent=IMPLICIT, flags=4)
+    other = B if busy else IMPLICIT
+    second.add(1012, "task_schedule", A, next=other, status=SWITCH).add(1110, "task_ready", A, by=other)
+    second.add(1125, "task_schedule", other, next=A, status=COMPLETE if busy else SWITCH)
+    second.records.sort(key=lambda record: record[0])
+    found = two_ranks(tmp_path, rank(0, A, True, "MPI_Send", 100, 105, 5), second)
+    assert (found.makespan, found.path_length) == (150, 100 + 10 + 20)
+    assert parts(found, "path") == {"work": 120, "message": 10} and parts(found, "chain") == chain
+
+
 def test_late_receiver_of_a_large_message(tmp_path: Path) -> None:
     """Rank 0 sends at 10, and MPI holds it until 130, as rank 1 asks at 100 only."""
     found = two_ranks(tmp_path, rank(0, A, True, "MPI_Send", 10, 130, 20), rank(1, A, False, "MPI_Recv", 100, 125, 5))
@@ -248,3 +267,35 @@ def test_circle_of_one_nanosecond_is_broken(tmp_path: Path) -> None:
     stream.add(1020, "task_schedule", B, next=IMPLICIT, status=COMPLETE)
     found = analysed(tmp_path, stream)
     assert found.backwards == 1 and found.span == found.makespan == 10
+
+
+@pytest.mark.parametrize("overlap", [True, False])
+def test_iterations_of_a_graph(tmp_path: Path, overlap: bool) -> None:
+    """The producer begins iteration 1 at 0, 2 at 10, 3 at 130 and leaves the graph at 140. A (iteration 1) runs 20-120
+    on another thread, B (2) and its child C 10-20. If iterations overlap, the third waits for the first one's tasks,
+    and only the end for the others; else no edge is made, as each iteration is a taskgroup."""
+    first, second = team()
+    d = 105
+    for time, number, unfinished in ((0, 1, 0), (10, 2, 1), (130, 3, 1)):
+        first.add(1000 + time, "graph_iteration", IMPLICIT, graph=7, iteration=number, how=2,
+                  unfinished=unfinished * overlap)
+    for time, task, parent in ((0, A, IMPLICIT), (10, B, IMPLICIT), (15, C, B), (130, d, IMPLICIT)):
+        first.add(1000 + time, "task_create", task, parent=parent, flags=4)
+    run(second, A, 20, 120, OTHER)
+    run(first, B, 10, 16, IMPLICIT)
+    run(first, C, 16, 20, IMPLICIT)
+    run(first, d, 132, 135, IMPLICIT)
+    first.add(1140, "graph_iteration", IMPLICIT, graph=7, iteration=3, how=0)
+    first.add(1140, "task_create", 106, parent=IMPLICIT, flags=4)
+    run(first, 106, 141, 142, IMPLICIT)
+    first.records.sort(key=lambda record: record[0])
+    of = Analysis(read_trace(save(tmp_path, [first, second])))
+    found = of["iterations"]
+    assert found.iteration.tolist() == [1, 2, 2, 3, 0] and found.graph.tolist() == [7, 7, 7, 7, 0]
+    assert found.document() == {"graphs": 1, "iterations": {"recorded": 0, "replayed": 3, "replayed without code": 0},
+                                "tasks": 4}
+    graph = of["global_graph"]
+    waits = graph.edges.take(slice(graph.declared))
+    waits = waits.take(waits.kind == TASKWAIT_EDGE)
+    pairs = sorted(zip(graph.points.time[waits.source].tolist(), graph.points.time[waits.sink].tolist()))
+    assert pairs == ([(16, 140), (20, 140), (120, 130), (135, 140)] if overlap else [])

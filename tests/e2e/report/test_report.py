@@ -268,6 +268,23 @@ def test_tasks_are_coloured_by_the_region_in_which_they_were_created(tmp_path: P
         125, "marline: --color-by step: the trace has no region of that name; it has: cycle\n")  # fmt: skip
 
 
+def test_tasks_are_coloured_by_the_iteration_of_their_graph(tmp_path: Path) -> None:
+    """A in the first iteration, B in the second one, C after the graph."""
+    stream = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=1)
+    for number, task in enumerate((A, B, C)):
+        stream.add(1010 + 10 * number, "graph_iteration", IMPLICIT, graph=1, iteration=min(number + 1, 2),
+                   how=0 if task == C else 2)  # fmt: skip
+        stream.add(1011 + 10 * number, "task_create", task, parent=IMPLICIT)
+        run_task(stream, task, 100 + 20 * number, 110 + 20 * number)
+    stream.add(2000, "implicit_end", IMPLICIT)
+    stream.records.sort(key=lambda record: record[0])
+    chart = tmp_path / "chart.svg"
+    result = report(save(tmp_path, [stream]), "--svg", chart, "--color-by", "graph-iteration")
+    assert result.returncode == 0, result.stderr
+    shown = re.findall(r"<!-- ((?:no )?graph-iteration(?: \d)?) -->", chart.read_text())
+    assert shown == ["no graph-iteration", "graph-iteration 1", "graph-iteration 2"]
+
+
 def test_recording_that_stopped_is_said(two_threads: Path) -> None:
     path = two_threads / "rank0000.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"stopped": "the limit of 1M is reached"}))

@@ -37,6 +37,7 @@ class GlobalGraph:
     begin: int
     end: int
     backwards: int
+    creating: np.ndarray  # by point: how long the creation takes that begins there
 
     @property
     def time(self) -> np.ndarray:
@@ -44,17 +45,19 @@ class GlobalGraph:
         return np.clip(self.points.time, self.begin, self.end)
 
 
-_NEEDS = ("tasks", "segments", "edges", "calls", "in_mpi", "requests", "messages", "suspensions")
+_NEEDS = ("tasks", "segments", "edges", "calls", "in_mpi", "requests", "messages", "suspensions", "creations",
+          "iterations")  # fmt: skip
 
 
 @analysis_pass("global_graph", needs=(*_NEEDS, "breakdown"))
 def global_graph(of: Analysis) -> GlobalGraph:
     """The graph of all ranks."""
     begin, end = (int(of["breakdown"].edges[at]) for at in (0, -1))
-    tasks, runs, dependences, calls, mpi, requests, messages, suspensions = (of[name] for name in _NEEDS)
+    (tasks, runs, dependences, calls, mpi, requests, messages, suspensions, creations,
+     iterations) = (of[name] for name in _NEEDS)  # fmt: skip
     points, edges = PointList(), EdgeList()
-    add_openmp(of.trace, tasks, runs, dependences, points, edges)
-    add_communication(of.trace, calls, requests, messages, suspensions, points, edges)
+    created = add_openmp(of.trace, tasks, runs, dependences, iterations, points, edges)
+    add_communication(of.trace, tasks, calls, requests, messages, suspensions, points, edges)
     initial = _threads_of_initial_tasks(of.trace)
     all_points = points.finish(initial)
     inside = np.clip(all_points.time, begin, end)
@@ -64,8 +67,10 @@ def global_graph(of: Analysis) -> GlobalGraph:
     work = _work(all_points, _done(in_total, runs, active, mpi, initial[1], (begin, end)))
     forward = _forward(all_points, work, ordered)
     all_edges = work.joined(ordered.take(forward), _busy(all_points, active))
+    creating = np.zeros(len(all_points.task), dtype=np.int64)
+    creating[all_points.place[created]] = creations.time
     return GlobalGraph(all_points, all_edges, len(work.source) + len(forward), begin, end,
-                       len(ordered.source) - len(forward))  # fmt: skip
+                       len(ordered.source) - len(forward), creating)  # fmt: skip
 
 
 def _forward(points: Points, work: GraphEdges, ordered: GraphEdges) -> np.ndarray:
@@ -108,12 +113,15 @@ def _threads_of_initial_tasks(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _work(points: Points, done: np.ndarray) -> GraphEdges:
-    """Between neighbouring points of a task: how long it ran its own code. What MPI takes is the edges' of the call."""
+    """Between neighbouring points of a task: how long it ran its own code. What MPI takes is the edges' of the call. A
+    task that could go on waits for its thread."""
     source = np.flatnonzero((points.task[1:] == points.task[:-1]) & (points.task[1:] != 0))
     weight = done[source + 1] - done[source]
     inside = _in_mpi(points)[source]
     weight[inside] = 0
-    return GraphEdges(source, source + 1, weight, np.where(inside, kinds.MPI, kinds.WORK).astype(np.int8))
+    kind = np.where(inside, kinds.MPI, kinds.WORK).astype(np.int8)
+    kind[points.what[source] == what.READY] = kinds.THREAD
+    return GraphEdges(source, source + 1, weight, kind)
 
 
 def _in_mpi(points: Points) -> np.ndarray:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model import Suspensions
-from ..read.calls import Calls, Requests, kind_mask
+from ..model import Suspensions, Tasks
+from ..read.calls import Calls, Requests, call_at, kind_mask
 from ..read.columns import occurrences
 from ..read.events import EVENTS, MPI_CALLS
 from ..read.messages import Messages, communicators, world_ranks
@@ -48,7 +48,7 @@ for _number, _call in MPI_CALLS.items():
 
 @dataclass
 class _CallPoints:
-    """By row of Calls. `got`: where what the call waited for made its task go on."""
+    """By row of Calls. `got`: where what the call waited for let its task go on."""
 
     enter: np.ndarray
     got: np.ndarray
@@ -56,9 +56,9 @@ class _CallPoints:
     time: np.ndarray  # of `got`
 
 
-def add_communication(trace: Trace, calls: Calls, requests: Requests, messages: Messages, suspensions: Suspensions,
-                      points: PointList, edges: EdgeList) -> None:  # fmt: skip
-    at = _add_calls(calls, suspensions, points)
+def add_communication(trace: Trace, tasks: Tasks, calls: Calls, requests: Requests, messages: Messages,
+                      suspensions: Suspensions, points: PointList, edges: EdgeList) -> None:  # fmt: skip
+    at = _add_calls(trace, tasks, calls, suspensions, points)
     explained = np.zeros(len(calls.call), dtype=bool)
     _add_messages(calls, messages.send, messages.receive, at, explained, edges)
     waited = np.flatnonzero(messages.sent >= 0)
@@ -78,17 +78,30 @@ def _add_messages(calls: Calls, one: np.ndarray, other: np.ndarray, at: _CallPoi
     explained[other] = True
 
 
-def _add_calls(calls: Calls, suspensions: Suspensions, points: PointList) -> _CallPoints:
+def _add_calls(trace: Trace, tasks: Tasks, calls: Calls, suspensions: Suspensions,
+               points: PointList) -> _CallPoints:  # fmt: skip
     enter = points.add(what.CALL, calls.task, calls.start, calls.enter_row)
     leave = points.add(what.RETURN, calls.task, calls.end, calls.enter_row + 0.5)
     row = np.arange(len(suspensions.task))
     points.add(what.SUSPEND, suspensions.task, suspensions.start, row)
-    resume = points.add(what.RESUME, suspensions.task, suspensions.end, row)
+    ready = points.add(what.READY, suspensions.task, suspensions.ready, row + 0.25)
+    points.add(what.RESUME, suspensions.task, suspensions.end, row + 0.5)
     found = _CallPoints(enter, leave.copy(), leave, calls.end.copy())
     inside = suspensions.call >= 0  # the last one counts: they stand in order of time
-    found.got[suspensions.call[inside]] = resume[inside]
-    found.time[suspensions.call[inside]] = suspensions.end[inside]
+    found.got[suspensions.call[inside]] = ready[inside]
+    found.time[suspensions.call[inside]] = suspensions.ready[inside]
+    _add_threads_tasks(trace, tasks, calls, found, points)
     return found
+
+
+def _add_threads_tasks(trace: Trace, tasks: Tasks, calls: Calls, found: _CallPoints, points: PointList) -> None:
+    """The calls of implicit tasks, which stand for their threads while they are suspended."""
+    rows = trace.select("task_ready")
+    rows = rows[tasks.index(trace.task[rows]) < 0]
+    call = call_at(calls, trace.task[rows], trace.time[rows])
+    rows, call = rows[call >= 0], call[call >= 0]
+    found.got[call] = points.add(what.READY, trace.task[rows], trace.time[rows], rows)
+    found.time[call] = trace.time[rows]
 
 
 @dataclass

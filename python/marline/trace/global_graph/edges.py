@@ -18,7 +18,8 @@ class EdgeKind:
     text: str
 
 
-# An order of the program, or of the run alone (`thread`: the thread was busy with another task before).
+# An order of the program, or of the run alone (`thread`: from the task that the thread ran before, or from when a
+# suspended task could go on).
 EDGE_KINDS = (
     EdgeKind("work", "work"),
     EdgeKind("create", "from creation to start"),
@@ -30,7 +31,7 @@ EDGE_KINDS = (
     EdgeKind("mpi", "other MPI calls"),
     EdgeKind("event", "detached tasks' events"),
     EdgeKind("inline", "back from undeferred tasks"),
-    EdgeKind("thread", "from task to task on a thread"),
+    EdgeKind("thread", "tasks that could go on, to when a thread ran them"),
 )
 WORK, CREATE, DEPENDENCE, TASKWAIT, BARRIER, MESSAGE, COLLECTIVE, MPI, EVENT, INLINE, THREAD = range(11)
 COMMUNICATION = (MESSAGE, COLLECTIVE, MPI)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..graph import Edges
+from ..iterations import Iterations
 from ..model import INITIAL, LATE_FULFILL, TASKWAIT, UNDEFERRED, Segments, Tasks
 from ..read.calls import nested_pairs
 from ..read.columns import Columns, TimeLines, distinct, find, occurrences
@@ -26,29 +27,33 @@ BARRIERS = (1, 2, 3, 4, 8, BARRIER_AT_END, 10)
 class TaskPoints:
     """Numbers of points by row of Tasks, -1 where the record is missing."""
 
+    creation: np.ndarray
     begin: np.ndarray
     end: np.ndarray
 
 
-def add_openmp(trace: Trace, tasks: Tasks, runs: Segments, dependences: Edges, points: PointList,
-               edges: EdgeList) -> None:  # fmt: skip
+def add_openmp(trace: Trace, tasks: Tasks, runs: Segments, dependences: Edges, iterations: Iterations,
+               points: PointList, edges: EdgeList) -> np.ndarray:  # fmt: skip
+    """Returns the number of the point where each task is created."""
     of_task = _add_tasks(tasks, points, edges)
     edges.add(kinds.DEPENDENCE, of_task.end[dependences.source], of_task.begin[dependences.sink])
     _add_fulfilments(trace, tasks, runs, of_task, points, edges)
     syncs = _syncs(trace)
     waited = _add_taskwaits(tasks, of_task, syncs, points, edges)
     waited |= _add_taskgroups(tasks, of_task, syncs, points, edges)
+    waited |= _add_iterations(iterations, of_task, points, edges)
     # What a successor waits for, the successor's own barrier waits for, too.
     last_of_its_line = np.bincount(dependences.source, minlength=len(tasks.id)) == 0
     _add_regions(trace, tasks, of_task, last_of_its_line & ~waited, syncs, points, edges)
+    return of_task.creation
 
 
 def _add_tasks(tasks: Tasks, points: PointList, edges: EdgeList) -> TaskPoints:
     """A taskwait with dependences is a task that runs nothing: it begins as it ends."""
     start = np.where((tasks.flags & TASKWAIT) != 0, tasks.end, tasks.start)
     begun, ended = np.flatnonzero(start >= 0), np.flatnonzero(tasks.end >= 0)
-    found = TaskPoints(np.full(len(tasks.id), -1), np.full(len(tasks.id), -1))
     creation = points.add(what.CREATE, tasks.parent, tasks.created, tasks.record)
+    found = TaskPoints(creation, np.full(len(tasks.id), -1), np.full(len(tasks.id), -1))
     found.begin[begun] = points.add(what.BEGIN, tasks.id[begun], start[begun], FIRST)
     found.end[ended] = points.add(what.END, tasks.id[ended], tasks.end[ended], LAST)
     edges.add(kinds.CREATE, creation, found.begin)
@@ -127,6 +132,22 @@ def _add_taskgroups(tasks: Tasks, of_task: TaskPoints, syncs: _Syncs, points: Po
     inside = group >= 0
     edges.add(kinds.TASKWAIT, of_task.end[inside], number[group[inside]])
     return inside
+
+
+def _add_iterations(found: Iterations, of_task: TaskPoints, points: PointList, edges: EdgeList) -> np.ndarray:
+    """Persistent graphs whose iterations overlap; of all others each iteration is a taskgroup. Returns which tasks the
+    producer has waited for: at the first record that says so."""
+    begins = found.begins.take(np.flatnonzero(found.begins.overlaps))
+    number = points.add(what.SYNC_END, begins.task, begins.time, begins.row)
+    graphs = distinct(begins.graph)
+    key = np.searchsorted(graphs, begins.graph) << 32 | begins.done  # numbers of iterations have 32 bits
+    place = np.searchsorted(key, np.searchsorted(graphs, found.graph) << 32 | found.iteration)
+    safe = np.minimum(place, max(len(key) - 1, 0))
+    waited = np.zeros(len(found.graph), dtype=bool)
+    if len(key):
+        waited = (found.graph != 0) & (place < len(key)) & (begins.graph[safe] == found.graph)
+        edges.add(kinds.TASKWAIT, of_task.end[waited], number[place[waited]])
+    return waited
 
 
 def _innermost(groups: _Syncs, task: np.ndarray, time: np.ndarray) -> np.ndarray:

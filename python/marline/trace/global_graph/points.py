@@ -12,7 +12,7 @@ from ..native import sort_points
 from ..read.columns import find
 
 # What a point is. Joins belong to no task: there, all that a barrier or a collective waits for comes together.
-BEGIN, END, CREATE, SYNC_BEGIN, SYNC_END, SUSPEND, RESUME, FORK, CALL, RETURN, FULFIL, JOIN = range(12)
+BEGIN, END, CREATE, SYNC_BEGIN, SYNC_END, SUSPEND, READY, RESUME, FORK, CALL, RETURN, FULFIL, JOIN = range(13)
 FIRST = -1.0  # order of a task's first point among those of the same time
 LAST = float(1 << 62)
 

@@ -122,9 +122,15 @@ def _parts(of: Analysis, graph: GlobalGraph, edges: GraphEdges, time: np.ndarray
     number[creates & (task < 0)] = len(of_kind.names)
     names = [*of_kind.names, CREATION, OUTSIDE, *(kind.text for kind in EDGE_KINDS)]
     number = np.where(is_work, number, len(of_kind.names) + 2 + edges.kind)
+    kind = edges.kind
+    # What of work is the creation of a task is no work of its creator.
+    part = np.where(is_work, np.minimum(time, graph.creating[edges.source]), 0)
+    made = np.flatnonzero(part)
+    number = np.r_[number, np.full(len(made), len(of_kind.names))]
+    time, kind = np.r_[time - part, part[made]], np.r_[kind, kind[made]]
     groups = group_by(number)
     table = rows(name=[names[one] for one in groups.key(number).tolist()], kind=[EDGE_KINDS[one].name for one in
-                 groups.key(edges.kind).tolist()], edges=groups.count, total_ns=groups.sum(time))  # fmt: skip
+                 groups.key(kind).tolist()], edges=groups.count, total_ns=groups.sum(time))  # fmt: skip
     return sorted((row for row in table if row["total_ns"]), key=lambda row: -row["total_ns"])
 
 

@@ -3,7 +3,8 @@
 
 Depth here is the number of tasks that have been created and have not completed: what the scheduler can look ahead.
 From the first creation to the last there may be much else; `creating` is what threads spent in the code of tasks that
-create others, up to the last one that each creates, outside of waits (an upper bound of what creation itself costs).
+create others, up to the last one that each creates, outside of waits. `in_creation` is what of it the creations of
+`measured` tasks took, where the runtime tells (passes/thread_time/creations.py).
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ class Discovery:
     first: np.ndarray
     last: np.ndarray
     creating: np.ndarray  # in code that creates tasks, up to its last creation, summed over threads
+    measured: np.ndarray
+    in_creation: np.ndarray
     span: np.ndarray  # from the first creation to the last completion
     max_depth: np.ndarray
     mean_depth: np.ndarray  # over that span
@@ -43,6 +46,7 @@ class Discovery:
             "tasks_per_second": _rate(int(self.tasks.sum()), float(seconds.sum())),
             "max_depth": int(self.max_depth.max(initial=0)),
             "share": _share(int((self.last - self.first).sum()), int(self.span.sum())),
+            "measured_ns_per_task": _rate(int(self.in_creation.sum()), int(self.measured.sum())),
             "ranks": [
                 {
                     "rank": int(self.ranks[row]), "tasks": int(self.tasks[row]), "seconds": float(seconds[row]),
@@ -50,6 +54,8 @@ class Discovery:
                     "first_ns": int(self.first[row]), "last_ns": int(self.last[row]),
                     "creating_ns": int(self.creating[row]),
                     "creation_ns_per_task": int(self.creating[row]) / int(self.tasks[row]),
+                    "measured_tasks": int(self.measured[row]), "measured_ns": int(self.in_creation[row]),
+                    "measured_ns_per_task": _rate(int(self.in_creation[row]), int(self.measured[row])),
                     "share": _share(int(self.last[row] - self.first[row]), int(self.span[row])),
                     "max_depth": int(self.max_depth[row]), "mean_depth": float(self.mean_depth[row]),
                     "depth": self.series[row].tolist(),
@@ -60,16 +66,16 @@ class Discovery:
         }  # fmt: skip
 
 
-def _rate(tasks: int, seconds: float) -> float | None:
-    """None where all were created at once."""
-    return tasks / seconds if seconds else None
+def _rate(count: int, over: float) -> float | None:
+    """None where all were created at once, or none was measured."""
+    return count / over if over else None
 
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-@analysis_pass("discovery", needs=("tasks", "segments", "producers"))
+@analysis_pass("discovery", needs=("tasks", "segments", "producers", "creations"))
 def discovery(of: Analysis) -> Discovery:
     """Discovery of deferred tasks; undeferred ones are discovered and run at once."""
     tasks: Tasks = of["tasks"]
@@ -79,6 +85,7 @@ def discovery(of: Analysis) -> Discovery:
     ended = np.where(tasks.end[mine] < 0, trace_end, tasks.end[mine])
     ranks = distinct(rank)
     number, count = find(ranks, rank), len(ranks)
+    measured = of["creations"].measured[mine]
     first, last, done = np.full(count, trace_end), np.zeros(count, np.int64), np.zeros(count, np.int64)
     np.minimum.at(first, number, created)
     np.maximum.at(last, number, created)
@@ -87,7 +94,9 @@ def discovery(of: Analysis) -> Discovery:
     known = sums(number, ended - created, count)
     edges = window_edges(int(first.min(initial=trace_end)), int(done.max(initial=trace_end)), of.windows)
     return Discovery(
-        ranks, np.bincount(number, minlength=count), first, last, _creating(of, ranks), span,
+        ranks, np.bincount(number, minlength=count), first, last, _creating(of, ranks),
+        np.bincount(number[measured], minlength=count),
+        sums(number[measured], of["creations"].time[mine][measured], count), span,
         _greatest(number, created, ended, count), known / np.maximum(span, 1), edges,
         _series(number, created, ended, edges, count),
     )  # fmt: skip

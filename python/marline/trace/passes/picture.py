@@ -81,11 +81,16 @@ def picture(of: Analysis) -> Picture:
                    kinds.of_task, lanes.calls, lanes.lane, of["devices"], kinds.notes)  # fmt: skip
 
 
+ITERATION = "graph-iteration"  # colours by the iteration of a persistent graph, unless a region has this name
+
+
 def by_region(of: Analysis, region: str) -> Picture:
     """The picture with a colour for each time that the task's creator had begun the region `region`, as a cycle of a
     simulation, in place of a colour for each kind of task."""
     regions, tasks = of["regions"], of["tasks"]
     if region not in regions.names:
+        if region == ITERATION:
+            return _by_time(of, of["iterations"].iteration, region, f"no {region}")
         known = ", ".join(regions.names) or "none"
         raise AnalysisError(f"--color-by {region}: the trace has no region of that name; it has: {known}")
     rows = np.flatnonzero(regions.name == regions.names.index(region))
@@ -94,8 +99,13 @@ def by_region(of: Analysis, region: str) -> Picture:
         begins = np.sort(regions.start[rows[regions.task[rows] == creator]])
         mine = tasks.parent == creator
         times[mine] = np.searchsorted(begins, tasks.created[mine], side="right")
+    return _by_time(of, times, region, f"before {region} 1")
+
+
+def _by_time(of: Analysis, times: np.ndarray, title: str, none: str) -> Picture:
+    """A colour for each number in `times`; `none` is what 0 is called."""
     most = int(times.max(initial=0))
-    names = [f"before {region} 1", *(f"{region} {time}" for time in range(1, most + 1))]
+    names = [none, *(f"{title} {time}" for time in range(1, most + 1))]
     colors = ["#bbbbbb", *(_PALETTE[time % len(_PALETTE)] for time in range(most))]
     return replace(of["picture"], kind_names=names, kind_colors=colors, kind_of_task=times, kinds_have_order=True)
 

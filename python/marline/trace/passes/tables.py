@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import graph, model
+from .. import iterations as iterations_of
 from ..read import calls as calls_of
 from ..read import messages as messages_of
 from ..registry import Analysis, analysis_pass
@@ -44,13 +45,19 @@ def owners(of: Analysis) -> np.ndarray:
 @analysis_pass("suspensions", needs=("tasks", "segments", "calls", "owners"))
 def suspensions(of: Analysis) -> model.Suspensions:
     """When tasks that had begun were on no thread."""
-    return model.suspensions(of["tasks"], of["segments"], of["calls"], of["owners"])
+    return model.suspensions(of.trace, of["tasks"], of["segments"], of["calls"], of["owners"])
 
 
 @analysis_pass("requests", needs=("calls",))
 def requests(of: Analysis) -> calls_of.Requests:
     """All requests, from start to completion."""
     return calls_of.requests(of.trace, of["calls"])
+
+
+@analysis_pass("iterations", needs=("tasks",))
+def iterations(of: Analysis) -> iterations_of.Iterations:
+    """Iterations of persistent graphs."""
+    return iterations_of.iterations(of.trace, of["tasks"])
 
 
 @analysis_pass("edges", needs=("tasks",))

@@ -116,14 +116,19 @@ class InMpi:
     polls: int  # so many of the rows, the last ones, are polls
 
 
-def in_mpi(trace: Trace, calls: Calls) -> InMpi:
-    """Of a run of polls only the time in MPI is taken, as if it had been at its beginning."""
-    polls = trace.select("mpi_poll")
+def cycles_per_ns(trace: Trace) -> np.ndarray:
+    """By rank."""
     rate = np.ones(max(trace.ranks) + 1)
     for rank, metadata in trace.ranks.items():
         rate[rank] = frequency(metadata)
+    return rate
+
+
+def in_mpi(trace: Trace, calls: Calls) -> InMpi:
+    """Of a run of polls only the time in MPI is taken, as if it had been at its beginning."""
+    polls = trace.select("mpi_poll")
     rank = trace.rank[polls]
-    busy = np.rint(trace.field("mpi_poll", "busy", polls) / rate[rank]).astype(np.int64)
+    busy = np.rint(trace.field("mpi_poll", "busy", polls) / cycles_per_ns(trace)[rank]).astype(np.int64)
     return InMpi(
         np.concatenate([calls.task, trace.task[polls]]), np.concatenate([calls.rank, rank]),
         np.concatenate([calls.start_thread, trace.thread[polls]]), np.concatenate([calls.start, trace.time[polls]]),

@@ -19,7 +19,7 @@ def add_views(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--svg", metavar="FILE", help="draw a Gantt chart as vectors")
     group.add_argument("--color-by", metavar="REGION",
                        help="colour tasks in charts by how often their creator had begun this region "
-                       "(marline/trace.h)")
+                       "(marline/trace.h); graph-iteration: by the iteration of their persistent graph")
     parser.add_argument("--pass", dest="passes", metavar="FILE.py|NAME", action="append", default=[], type=Path,
                         help="print what the analysis passes of this file find, or Marline's pass of this name; may "
                         "be repeated")  # fmt: skip

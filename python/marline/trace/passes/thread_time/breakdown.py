@@ -7,9 +7,10 @@ rank are ready. Idle: outside of them while none is. Marline's readings of them:
 
 - All ranks share one total, from the first task of any rank to the last of any, on the corrected clock: then ranks add
   up, and a rank that waits for others shows it (cause idle_ranks). A rank's own span stands beside it.
-- Ready: created, dependences declared, predecessors complete, not started. Undeferred tasks never are; a suspended task
-  is not either, as OMPT does not tell when it could go on.
+- Ready: created, dependences declared, predecessors complete, not started; or suspended, and what it waited for has
+  come (with runtimes that do not tell this, a suspended task is never ready). Undeferred tasks never are.
 - Waiting inside a task body (taskwait, taskgroup, lock) is no work; the tasks that the thread runs meanwhile are.
+- The creation of tasks inside a task body is overhead, ready tasks or not, where the runtime tells how long it took.
 - Neither is time in MPI inside a task body, as long as the call holds its thread: it is overhead while tasks of the
   rank are ready, otherwise idle (causes overhead_held and idle_held).
 - A member of a mutexinoutset is not ready while another one of it runs.
@@ -112,7 +113,7 @@ def _causes(sums: np.ndarray) -> dict[str, dict[str, int]]:
     return {"causes": {cause.name: int(value) for cause, value in zip(CAUSES, sums) if value}}
 
 
-@analysis_pass("breakdown", needs=("segments", "owners", "calls", "in_mpi", "states", "producers"))
+@analysis_pass("breakdown", needs=("segments", "owners", "calls", "in_mpi", "states", "producers", "creations"))
 def breakdown(of: Analysis) -> Breakdown:
     """Ranks with tasks by their states, the others by their code."""
     states = of["states"]

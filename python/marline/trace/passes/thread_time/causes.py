@@ -23,7 +23,7 @@ class Cause:
 
 CAUSES = (
     Cause("work_body", WORK, "ran task bodies (of a rank without tasks: the program's code), outside of MPI"),
-    Cause("overhead_creation", OVERHEAD, "ran code that creates tasks, while tasks were ready"),
+    Cause("overhead_creation", OVERHEAD, "created tasks in task bodies, or ran code that does while tasks were ready"),
     Cause("overhead_code", OVERHEAD, "ran other code outside of tasks, while tasks were ready"),
     Cause("overhead_held", OVERHEAD, "was held by MPI calls inside task bodies, while tasks were ready"),
     Cause("overhead_mpi", OVERHEAD, "was held by MPI calls outside of tasks, while tasks were ready"),

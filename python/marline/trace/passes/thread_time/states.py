@@ -27,13 +27,13 @@ _COUNTERS = ("alive", "ready", "producing", "communicating", "blocked", "started
 _CHANGES = np.array([
     [+1, 0, 0, 0, 0, 0, 0, 0, 0], [-1, 0, 0, 0, 0, 0, 0, 0, 0],  # the rank's first task starts, its last one ends
     [0, 0, 0, 0, +1, 0, 0, 0, 0], [0, +1, 0, 0, -1, 0, 0, 0, 0],  # created with open dependences; they are all met
-    [0, +1, 0, 0, 0, 0, 0, 0, 0],  # created ready
+    [0, +1, 0, 0, 0, 0, 0, 0, 0],  # created ready, or suspended and could go on
     [0, -1, 0, 0, 0, +1, 0, 0, 0], [0, 0, 0, 0, 0, +1, 0, 0, 0],  # starts; starts undeferred
     [0, 0, 0, 0, 0, -1, 0, 0, 0],  # has ended
     [0, 0, +1, 0, 0, 0, 0, 0, 0], [0, 0, -1, 0, 0, 0, 0, 0, 0],  # a producer runs
     [0, 0, 0, +1, 0, 0, 0, 0, 0], [0, 0, 0, -1, 0, 0, 0, 0, 0],  # a task is in MPI, or its body over, but not its event
     [0, 0, -1, +1, 0, 0, 0, 0, 0], [0, 0, +1, -1, 0, 0, 0, 0, 0],  # MPI holds a producer
-    [0, -1, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, -1, 0, 0, 0, 0],  # never started: out at the end
+    [0, -1, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, -1, 0, 0, 0, 0],  # goes on, or never started: out at the end
     [0, 0, 0, 0, 0, 0, +1, 0, 0], [0, 0, 0, 0, 0, 0, -1, 0, 0],  # a device works
     [0, 0, 0, 0, 0, 0, 0, +1, 0], [0, 0, 0, 0, 0, 0, 0, -1, 0],  # a producer's thread runs another task
     [0, 0, 0, 0, 0, 0, 0, 0, +1], [0, 0, 0, 0, 0, 0, 0, 0, -1],  # tasks wait for each other's locks
@@ -166,6 +166,7 @@ def states(of: Analysis) -> States | None:
     excluded: Exclusions = of["exclusions"]
     _add_tasks(changes, tasks, of["readiness"], excluded.member, find(ranks, rank), found.end)
     _add_producers(changes, of["producers"], runs, find(ranks, runs.rank.astype(np.int64)))
+    _add_suspended(changes, of["suspensions"], ranks)
     _add_communication(changes, of, calls, ranks)
     _add_detached(changes, of.trace, tasks, ranks, found.end)
     for begins, ends, spans in (
@@ -252,6 +253,14 @@ def _add_tasks(changes: _Changes, tasks: model.Tasks, ready: Readiness, excluded
     ):
         rows = np.flatnonzero(chosen)
         changes.add(kind, rank[rows], np.full(len(rows), end) if time is None else time[rows])
+
+
+def _add_suspended(changes: _Changes, suspensions: model.Suspensions, ranks: np.ndarray) -> None:
+    """A task that could go on is ready until it does."""
+    rank = find(ranks, suspensions.rank.astype(np.int64))
+    late = np.flatnonzero((rank >= 0) & (suspensions.ready < suspensions.end))
+    changes.add(_GET_READY, rank[late], suspensions.ready[late])
+    changes.add(_LEAVE_READY, rank[late], suspensions.end[late])
 
 
 def _add_producers(changes: _Changes, who: Producers, runs: model.Segments, rank: np.ndarray) -> None:

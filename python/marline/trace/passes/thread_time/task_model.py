@@ -89,7 +89,8 @@ def task_times(of: Analysis, lanes: Lanes, edges: np.ndarray) -> np.ndarray:
     held = work_mpi.within(READY)
     time[:, :, NUMBER["overhead_held"]] = held
     time[:, :, NUMBER["idle_held"]] = work_mpi.total() - held
-    time[:, :, NUMBER["work_body"]] = work.total() - work_mpi.total()
+    inside = _creations_in_bodies(of, measure, lane)
+    time[:, :, NUMBER["work_body"]] = work.total() - work_mpi.total() - inside
     off = measure.pieces(*_gaps(of, lanes))
     time[:, :, NUMBER["idle_unrecorded"]] = off.total()
     left = [measure.whole(state) - work.within(state) - off.within(state) for state in range(STATES)]
@@ -105,11 +106,16 @@ def task_times(of: Analysis, lanes: Lanes, edges: np.ndarray) -> np.ndarray:
     creation, creation_mpi = (
         measured.within(READY) for measured in part(who.segment[chosen], who.until[chosen])
     )  # fmt: skip
-    time[:, :, NUMBER["overhead_creation"]] = creation - creation_mpi
+    time[:, :, NUMBER["overhead_creation"]] = creation - creation_mpi + inside
     time[:, :, NUMBER["overhead_mpi"]] = code_mpi
     time[:, :, NUMBER["overhead_code"]] = code - code_mpi - (creation - creation_mpi)
     time[:, :, NUMBER["overhead_scheduler"]] = left[READY] - code
     return time
+
+
+def _creations_in_bodies(of: Analysis, measure: _Measure, lane: np.ndarray) -> np.ndarray:
+    pieces = of["creations"].pieces
+    return measure.pieces(lane[pieces.segment], pieces.start, pieces.end).total()
 
 
 def _gaps(of: Analysis, lanes: Lanes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
