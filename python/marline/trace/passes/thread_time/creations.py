@@ -43,6 +43,7 @@ class Creations:
 
 @analysis_pass("creations", needs=("tasks", "segments", "in_mpi"))
 def creations(of: Analysis) -> Creations:
+    """What the creation of each task cost its creator."""
     tasks: Tasks = of["tasks"]
     measured = tasks.creation > 0
     none = np.zeros(0, dtype=np.int64)
