@@ -53,6 +53,7 @@ def main(arguments: list[str], _: Path) -> int:
     with refusing():
         of, own = analyse(options.folder, options)
         document = metrics.make_document(of, own)
+        write_html(of, document, options)
     if options.csv:
         metrics.write_csv(document, sys.stdout)
     elif options.json:
@@ -164,10 +165,19 @@ def analyse(folder: Path, options: argparse.Namespace, further: bool = True) -> 
     return of, own
 
 
+def write_html(of: "Analysis", document: dict[str, Any], options: argparse.Namespace) -> None:
+    if options.html:
+        from marline.page.write import write_page  # only here: other reports need none of it
+
+        for line in write_page(of, document, options.html, options.full):
+            say(f"{options.html}: {line}")
+
+
 def report_short(folder: Path, options: argparse.Namespace) -> None:
     """What `marline trace` says of the run that it has recorded, on standard error."""
     require_packages()
     with refusing():
-        of, own = analyse(folder, options, further=False)
-        document = metrics.make_document(of, own, further=False)
+        of, own = analyse(folder, options, further=bool(options.html))
+        document = metrics.make_document(of, own, further=bool(options.html))
+        write_html(of, document, options)
         report_text.print_short(document, report_text.console_for(sys.stderr))

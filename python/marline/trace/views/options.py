@@ -17,6 +17,9 @@ def add_views(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--chrome", metavar="FILE", help="write Chrome's trace event format (JSON)")
     group.add_argument("--png", metavar="FILE", help="draw a Gantt chart")
     group.add_argument("--svg", metavar="FILE", help="draw a Gantt chart as vectors")
+    group.add_argument("--html", metavar="FILE", help="write a page to look at in a browser: one file, for all of it")
+    group.add_argument("--full", action="store_true",
+                       help="let the page (--html) hold every task, however large it gets")
     group.add_argument("--color-by", metavar="REGION",
                        help="colour tasks in charts by how often their creator had begun this region "
                        "(marline/trace.h); graph-iteration: by the iteration of their persistent graph")
@@ -26,9 +29,13 @@ def add_views(parser: argparse.ArgumentParser) -> None:
 
 
 def check_views(options: argparse.Namespace) -> None:
-    """Refuses a file whose name says that it is another kind of image."""
+    """Refuses a file whose name says that it is another kind of image, and options without what they are about."""
     if options.color_by and not options.png and not options.svg:
         raise Refusal(f"--color-by {options.color_by} colours charts: give --png or --svg, too")
+    if options.full and not options.html:
+        raise Refusal("--full says how much the page of --html holds: name that, too")
+    if options.html and Path(options.html).suffix.lower() in IMAGES:
+        raise Refusal(f"--html {options.html}: what is written is HTML: name it {Path(options.html).stem}.html")
     for name in ("png", "svg"):
         file = getattr(options, name)
         suffix = Path(file).suffix.lower() if file else ""

@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline on a canvas of its own: libraries draw an element for each bar, and 10^5 elements stop a browser. Each
+// frame draws what is in view, from a level of added-up bars where that is too much: never more than MOST_OBJECTS.
+
+const MOST_BARS = 8000,
+  MOST_CELLS = 6000,
+  MOST_STEPS = 3000,
+  MOST_ARROWS = 1500,
+  MOST_TEXTS = 250,
+  MOST_MARKS = 3000;
+const MOST_OBJECTS = 60000;
+const GUTTER = 142,
+  AXIS = 24;
+
+class Gantt {
+  constructor(scene, canvas, overview) {
+    Object.assign(this, { scene, canvas, overview, scroll: 0, selected: null, band: null, highlight: null, past: [] });
+    this.shown = { chain: true, path: false, arrows: false };
+    this.context = canvas.getContext("2d");
+    this.stats = { frames: 0, objects: 0, mostObjects: 0, bars: 0, cells: 0, parts: 0, milliseconds: [] };
+    this.changed = () => {};
+    this.goHome();
+    this.readTheme();
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
+    this.resize();
+  }
+
+  readTheme() {
+    this.colors = this.scene.styles.map((style) => style.color || css(`c-${style.key}`));
+    for (const name of ["card", "text", "quiet", "line", "soft", "accent", "chain", "path", "band", "empty", "find"])
+      this[`${name}Color`] = css(name);
+    this.draw();
+  }
+
+  resize() {
+    const ratio = window.devicePixelRatio || 1;
+    this.width = Math.max(this.canvas.parentElement.clientWidth, 300);
+    this.height = Math.min(this.scene.height + AXIS, Math.max(window.innerHeight * 0.68, 260));
+    this.canvas.style.height = `${this.height}px`;
+    for (const [canvas, height] of [
+      [this.canvas, this.height],
+      [this.overview, 34],
+    ]) {
+      canvas.width = Math.round(this.width * ratio);
+      canvas.height = Math.round(height * ratio);
+      canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
+    }
+    this.draw();
+  }
+
+  // ---- the view: [from, to) ns ----
+  goHome() {
+    const [begin, end] = this.scene.home,
+      margin = Math.max((end - begin) * 0.01, 1);
+    this.setView(begin - margin, end + margin);
+  }
+
+  setView(from, to, remember = true) {
+    const least = 50,
+      most = this.scene.end * 1.1 + 100;
+    const length = Math.min(Math.max(to - from, least), most),
+      middle = (from + to) / 2;
+    if (remember && this.to !== undefined && (from !== this.from || to !== this.to)) {
+      this.past.push([this.from, this.to]);
+      if (this.past.length > 50) this.past.shift();
+    }
+    this.from = Math.min(Math.max(middle - length / 2, -this.scene.end * 0.05), this.scene.end * 1.05 - length / 2);
+    this.to = this.from + length;
+    this.draw();
+  }
+
+  goBack() {
+    const before = this.past.pop();
+    if (before) this.setView(...before, false);
+  }
+
+  zoom(factor, at = (this.from + this.to) / 2) {
+    this.setView(at - (at - this.from) * factor, at + (this.to - at) * factor, false);
+  }
+
+  pan(share) {
+    const move = (this.to - this.from) * share;
+    this.setView(this.from + move, this.to + move, false);
+  }
+
+  scrollBy(pixels) {
+    const most = Math.max(this.scene.height + AXIS - this.height, 0);
+    this.scroll = Math.min(Math.max(this.scroll + pixels, 0), most);
+    this.draw();
+  }
+
+  // Shows [start, end) with some of what is around, and the lane, if it is one.
+  show(start, end, lane, margin = 1) {
+    const around = Math.max((end - start) * margin, 100);
+    this.setView(start - around, end + around);
+    if (lane >= 0) {
+      const { top, bottom } = this.scene.rows[lane];
+      if (top < this.scroll || bottom > this.scroll + this.height - AXIS) this.scrollBy(top - this.scroll - 40);
+    }
+  }
+
+  x(time) {
+    return GUTTER + ((time - this.from) / (this.to - this.from)) * (this.width - GUTTER);
+  }
+
+  timeAt(x) {
+    return this.from + ((x - GUTTER) / (this.width - GUTTER)) * (this.to - this.from);
+  }
+
+  // ---- drawing ----
+  draw() {
+    if (this.waiting || this.width === undefined) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      const begun = performance.now();
+      this.frame();
+      this.stats.milliseconds.push(performance.now() - begun);
+      if (this.stats.milliseconds.length > 1000) this.stats.milliseconds.shift();
+      this.changed();
+    });
+  }
+
+  frame() {
+    const { context, stats, width, height } = this;
+    Object.assign(stats, { frames: stats.frames + 1, objects: 0, bars: 0, cells: 0, parts: 0 });
+    context.fillStyle = this.cardColor;
+    context.fillRect(0, 0, width, height);
+    context.save();
+    context.beginPath();
+    context.rect(GUTTER, AXIS, width - GUTTER, height - AXIS);
+    context.clip();
+    context.translate(0, AXIS - this.scroll);
+    const visible = this.visibleLanes();
+    this.drawBackground(visible);
+    this.drawMain(visible);
+    this.drawLayer("calls", visible);
+    this.drawLayer("regions", visible);
+    if (this.shown.path) this.drawPath(visible);
+    if (this.shown.chain) this.drawChain();
+    this.drawArrows();
+    this.drawSelected();
+    context.restore();
+    this.drawLabels(visible);
+    this.drawAxis();
+    this.drawOverview();
+    stats.mostObjects = Math.max(stats.mostObjects, stats.objects);
+  }
+
+  visibleLanes() {
+    const low = this.scroll,
+      high = this.scroll + this.height - AXIS;
+    return this.scene.rows
+      .map((_, lane) => lane)
+      .filter((lane) => this.scene.rows[lane].bottom >= low && this.scene.rows[lane].top <= high);
+  }
+
+  drawBackground(visible) {
+    const { context, scene } = this;
+    context.fillStyle = this.emptyColor;
+    for (const lane of visible)
+      context.fillRect(GUTTER, scene.rows[lane].main, this.width - GUTTER, scene.rows[lane].height);
+    if (this.band) {
+      context.fillStyle = this.bandColor;
+      const [from, to] = this.band.map((time) => this.x(time));
+      context.fillRect(from, this.scroll, Math.max(to - from, 1), this.height);
+    }
+  }
+
+  // Bars by style, so that colours change rarely.
+  fill(rectangles) {
+    const { context, stats } = this;
+    rectangles.forEach((some, style) => {
+      if (!some) return;
+      context.fillStyle = this.colors[style];
+      context.globalAlpha = this.highlight && !this.highlight.styles.has(style) ? 0.16 : 1;
+      for (let at = 0; at < some.length; at += 4) context.fillRect(some[at], some[at + 1], some[at + 2], some[at + 3]);
+      stats.objects += some.length / 4;
+    });
+    context.globalAlpha = 1;
+  }
+
+  drawMain(visible) {
+    const layer = this.scene.layers.main;
+    const ranges = visible.map((lane) => layer.rows(lane, this.from, this.to));
+    const bars = ranges.reduce((sum, [low, high]) => sum + high - low, 0);
+    const exact = bars <= MOST_BARS && (this.scene.hasAll(this.from, this.to) || !layer.levels.length);
+    this.stats.exact = exact;
+    if (!exact) this.drawLevel(visible);
+    if (bars <= MOST_BARS) this.drawBars("main", visible, ranges);
+  }
+
+  levelFor(lanes) {
+    const { levels } = this.scene.layers.main;
+    const width = (this.width - GUTTER) / ((this.to - this.from) / this.scene.end); // of all parts
+    return (
+      levels.find(
+        ({ parts }) =>
+          width / parts >= 1.5 &&
+          lanes * Math.min(parts, ((this.to - this.from) / this.scene.end) * parts) <= MOST_CELLS,
+      ) || levels[levels.length - 1]
+    );
+  }
+
+  // Of each part of time, styles stand one on the other, as high as their share.
+  drawLevel(visible) {
+    const level = this.levelFor(visible.length),
+      { parts, cell, style, share } = level,
+      { scene } = this;
+    const length = scene.end / parts,
+      rectangles = [];
+    const first = Math.max(Math.floor(this.from / length), 0),
+      last = Math.min(Math.ceil(this.to / length), parts);
+    this.stats.parts = parts;
+    const pixels = this.x(length) - this.x(0);
+    for (const lane of visible) {
+      const { main, height } = scene.rows[lane];
+      const low = firstAbove(cell, lane * parts + first - 1, 0, cell.length),
+        high = firstAbove(cell, lane * parts + last - 1, low, cell.length);
+      let filled = 0,
+        before = -1;
+      for (let row = low; row < high && this.stats.cells < MOST_CELLS * 4; row++, this.stats.cells++) {
+        if (cell[row] !== before) [filled, before] = [0, cell[row]];
+        const tall = (height * share[row]) / 255;
+        (rectangles[style[row]] ||= []).push(
+          this.x((cell[row] - lane * parts) * length),
+          main + height - filled - tall,
+          pixels + 0.3,
+          tall,
+        );
+        filled += tall;
+      }
+    }
+    this.fill(rectangles);
+  }
+
+  drawBars(name, visible, ranges) {
+    const layer = this.scene.layers[name],
+      rectangles = [],
+      texts = [];
+    visible.forEach((lane, number) => {
+      const { top, height } = this.boxOf(name, lane);
+      for (let row = ranges[number][0]; row < ranges[number][1]; row++) {
+        const left = Math.max(this.x(layer.start[row]), GUTTER - 2),
+          wide = Math.min(this.x(layer.end[row]), this.width + 2) - left;
+        // A gap of a pixel between neighbours, where there is room.
+        (rectangles[layer.style[row]] ||= []).push(left, top, Math.max(wide > 4 ? wide - 1 : wide, 0.6), height);
+        if (wide > 44 && height > 12 && texts.length < MOST_TEXTS) texts.push([row, left, wide, top, height]);
+        this.stats.bars++;
+      }
+    });
+    this.fill(rectangles);
+    this.drawTexts(name, texts);
+    if (this.highlight && this.highlight.texts.size) this.dim(name, visible, ranges);
+  }
+
+  boxOf(name, lane) {
+    const { main, height } = this.scene.rows[lane];
+    if (name === "main") return { top: main, height };
+    return { top: main + height * 0.3, height: height * 0.4 };
+  }
+
+  // Found by name: outlined.
+  dim(name, visible, ranges) {
+    const layer = this.scene.layers[name],
+      { context } = this;
+    context.strokeStyle = this.findColor;
+    let marks = 0;
+    visible.forEach((lane, number) => {
+      const { top, height } = this.boxOf(name, lane);
+      for (let row = ranges[number][0]; row < ranges[number][1] && marks < MOST_MARKS; row++)
+        if (this.highlight.texts.has(layer.text[row])) {
+          context.strokeRect(
+            this.x(layer.start[row]),
+            top,
+            Math.max(this.x(layer.end[row]) - this.x(layer.start[row]), 1),
+            height,
+          );
+          marks++;
+        }
+    });
+    this.stats.objects += marks;
+  }
+
+  drawTexts(name, texts) {
+    const { context } = this;
+    context.font = "11px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    for (const [row, left, wide, top, height] of texts) {
+      const style = this.scene.layers[name].style[row];
+      if (this.highlight && !this.highlight.styles.has(style)) continue;
+      const text = this.scene.nameOf(name, row),
+        room = Math.floor((wide - 8) / 6);
+      if (room < 3) continue;
+      context.fillStyle = isDark(this.colors[style]) ? "#ffffff" : "#10151c";
+      context.fillText(
+        text.length <= room ? text : `${text.slice(0, room - 1)}\u2026`,
+        left + 4,
+        top + height / 2 + 0.5,
+      );
+      this.stats.objects++;
+    }
+  }
+
+  // Calls and regions have no levels: where they are too many, the ones wide enough to be seen.
+  drawLayer(name, visible) {
+    const layer = this.scene.layers[name],
+      { nested } = this.scene.meta,
+      rectangles = [];
+    const least = (this.to - this.from) / (this.width - GUTTER) / 2;
+    let drawn = 0;
+    const sublanes =
+      name === "regions"
+        ? visible.flatMap((lane) => Array.from({ length: nested }, (_, depth) => [lane, lane * nested + depth, depth]))
+        : visible.map((lane) => [lane, lane, 0]);
+    const ranges = sublanes.map(([, sublane]) => layer.rows(sublane, this.from, this.to));
+    const many = ranges.reduce((sum, [low, high]) => sum + high - low, 0) > MOST_BARS;
+    sublanes.forEach(([lane, , depth], number) => {
+      const row = this.scene.rows[lane],
+        box = name === "regions" ? { top: row.top + depth * STRIP, height: STRIP - 1 } : this.boxOf(name, lane);
+      let last = -1;
+      for (let at = ranges[number][0]; at < ranges[number][1] && drawn < MOST_BARS; at++) {
+        if (many && layer.end[at] - layer.start[at] < least && layer.end[at] - last < least) continue;
+        last = layer.end[at];
+        const left = Math.max(this.x(layer.start[at]), GUTTER - 2);
+        (rectangles[layer.style[at]] ||= []).push(
+          left,
+          box.top,
+          Math.max(Math.min(this.x(layer.end[at]), this.width + 2) - left, 0.8),
+          box.height,
+        );
+        drawn++;
+      }
+    });
+    this.stats.bars += drawn;
+    this.fill(rectangles);
+    if (name === "calls" && this.highlight && this.highlight.texts.size) this.dim(name, visible, ranges);
+  }
+
+  drawPath(visible) {
+    const { context, scene } = this,
+      { main } = scene.layers;
+    context.fillStyle = this.pathColor;
+    let marks = 0;
+    for (const lane of visible) {
+      if (scene.lanes[lane].kind !== "thread") continue;
+      const [low, high] = main.rows(lane, this.from, this.to),
+        { bottom } = scene.rows[lane];
+      let edge = -1;
+      for (let row = low; row < high && marks < MOST_MARKS; row++) {
+        if (main.task[row] < 0 || !(scene.tasks.mark[main.task[row]] & ON_PATH)) continue;
+        const left = this.x(main.start[row]),
+          right = Math.max(this.x(main.end[row]), left + 1);
+        if (right < edge + 0.5) continue;
+        edge = right;
+        context.fillRect(left, bottom - 4, right - left, 4);
+        marks++;
+      }
+    }
+    this.stats.objects += marks;
+  }
+
+  // One line through the run, from thread to thread, under the bars that it goes through.
+  drawChain() {
+    const { chain, rows } = this.scene,
+      { context } = this;
+    const y = (lane) => rows[lane].bottom - 1;
+    let step = Math.max(firstAbove(chain.start, this.from, 0, chain.start.length) - 1, 0),
+      steps = 0,
+      penX = null,
+      penY = null,
+      tight = -1;
+    context.beginPath();
+    for (; step < chain.start.length && chain.start[step] <= this.to && steps < MOST_STEPS; step++) {
+      const left = this.x(chain.start[step]),
+        right = this.x(chain.start[step] + chain.time[step]);
+      if (right < GUTTER - 4 || (right - tight < 0.8 && chain.lane[step] === chain.to[step])) continue;
+      tight = right;
+      const from = chain.lane[step] >= 0 ? y(chain.lane[step]) : penY,
+        to = chain.to[step] >= 0 ? y(chain.to[step]) : from;
+      if (from === null) continue;
+      if (penX === null) context.moveTo(left, from);
+      else context.lineTo(left, from);
+      context.lineTo(right, to);
+      [penX, penY] = [right, to];
+      steps++;
+    }
+    context.lineJoin = "round";
+    for (const [color, width] of [
+      [this.cardColor, 4.5],
+      [this.chainColor, 2.2],
+    ]) {
+      context.strokeStyle = color;
+      context.lineWidth = width;
+      context.stroke();
+    }
+    context.lineWidth = 1;
+    this.stats.objects += steps;
+  }
+
+  drawArrows() {
+    const { scene } = this;
+    this.hiddenArrows = 0;
+    if (this.selected && this.selected.task >= 0) {
+      const task = this.selected.task;
+      for (const other of scene.predecessors(task).slice(0, 200)) this.arrowBetween(other, task, this.textColor);
+      for (const other of scene.successors(task).slice(0, 200)) this.arrowBetween(task, other, this.accentColor);
+      for (const row of scene.messagesOf(task).slice(0, 200)) this.messageArrow(row);
+    }
+    if (this.shown.arrows) this.drawAllArrows();
+  }
+
+  drawAllArrows() {
+    const { scene } = this,
+      {
+        tasks,
+        layers: { main },
+      } = scene,
+      chosen = [];
+    const inView = (row) => row >= 0 && main.end[row] > this.from && main.start[row] < this.to;
+    let found = 0;
+    for (let row = 0; row < scene.sinks.length; row++)
+      if (inView(tasks.last[scene.sources[row]]) && inView(tasks.first[scene.sinks[row]]) && found++ < MOST_ARROWS)
+        chosen.push(row);
+    this.hiddenArrows = Math.max(found - MOST_ARROWS, 0);
+    if (!this.hiddenArrows)
+      for (const row of chosen) this.arrowBetween(scene.sources[row], scene.sinks[row], this.quietColor);
+    let messages = 0;
+    for (let row = 0; row < scene.messages.start.length && messages < MOST_ARROWS; row++) {
+      const start = scene.messages.start[row];
+      if (start < this.to && start + scene.messages.time[row] > this.from) {
+        this.messageArrow(row);
+        messages++;
+      }
+    }
+  }
+
+  arrowBetween(source, sink, color) {
+    const {
+      tasks,
+      rows,
+      layers: { main },
+    } = this.scene;
+    const from = tasks.last[source],
+      to = tasks.first[sink];
+    if (from < 0 || to < 0) return;
+    const middle = (lane) => rows[lane].main + rows[lane].height / 2;
+    this.arrow(this.x(main.end[from]), middle(main.lane[from]), this.x(main.start[to]), middle(main.lane[to]), color);
+  }
+
+  messageArrow(row) {
+    const { messages, rows } = this.scene,
+      from = messages.lane[row],
+      to = messages.to_lane[row];
+    if (from < 0 || to < 0) return;
+    const middle = (lane) => rows[lane].main + rows[lane].height / 2;
+    this.arrow(
+      this.x(messages.start[row]),
+      middle(from),
+      this.x(messages.start[row] + messages.time[row]),
+      middle(to),
+      css("c-send"),
+      [5, 3],
+    );
+  }
+
+  arrow(x1, y1, x2, y2, color, dash = []) {
+    const { context } = this,
+      bend = Math.min(Math.abs(x2 - x1) / 2, 60) + 8;
+    context.strokeStyle = context.fillStyle = color;
+    context.lineWidth = 1.2;
+    context.setLineDash(dash);
+    context.beginPath();
+    context.moveTo(x1, y1);
+    context.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
+    context.stroke();
+    context.setLineDash([]);
+    context.beginPath();
+    context.moveTo(x2, y2);
+    context.lineTo(x2 - 7, y2 - 3.5);
+    context.lineTo(x2 - 7, y2 + 3.5);
+    context.fill();
+    this.stats.objects++;
+  }
+
+  drawSelected() {
+    if (!this.selected) return;
+    const { context, scene } = this,
+      { layer, row, task } = this.selected,
+      { start, end } = scene.layers[layer];
+    const outline = (name, one) => {
+      const lane = scene.laneOf(name, one),
+        box =
+          name === "regions"
+            ? { top: scene.rows[lane].top, height: scene.rows[lane].main - scene.rows[lane].top }
+            : this.boxOf(name, lane);
+      const bars = scene.layers[name],
+        left = this.x(bars.start[one]);
+      context.strokeRect(left - 1, box.top - 1, Math.max(this.x(bars.end[one]) - left, 2) + 1, box.height + 2);
+    };
+    context.lineWidth = 2;
+    context.strokeStyle = this.textColor;
+    outline(layer, row);
+    if (layer === "main" && task >= 0)
+      for (const one of new Set([scene.tasks.first[task], scene.tasks.last[task]]))
+        if (one >= 0 && one !== row) outline("main", one);
+    context.lineWidth = 1;
+    this.stats.objects += 2;
+  }
+
+  drawLabels(visible) {
+    const { context, scene } = this;
+    context.save();
+    context.beginPath();
+    context.rect(0, AXIS, GUTTER, this.height - AXIS);
+    context.clip();
+    context.font = "12px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    let before = "";
+    for (const lane of visible) {
+      const { main, height } = scene.rows[lane],
+        { text, kind } = scene.lanes[lane];
+      if (kind !== "thread" && text === before) continue;
+      before = text;
+      context.fillStyle = kind === "thread" ? this.textColor : this.quietColor;
+      context.fillText(
+        text.length > 21 ? `${text.slice(0, 20)}\u2026` : text,
+        GUTTER - 8,
+        main + height / 2 + AXIS - this.scroll,
+      );
+      this.stats.objects++;
+    }
+    context.restore();
+  }
+
+  drawAxis() {
+    const { context, width } = this,
+      [zero] = this.scene.home;
+    context.fillStyle = this.cardColor;
+    context.fillRect(0, 0, width, AXIS);
+    context.font = "11px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    context.textAlign = "center";
+    const step = niceStep((this.to - this.from) / Math.max((width - GUTTER) / 110, 2));
+    for (let time = Math.ceil((this.from - zero) / step) * step; time + zero < this.to; time += step) {
+      const x = this.x(time + zero);
+      context.fillStyle = this.lineColor;
+      context.fillRect(Math.round(x), AXIS - 5, 1, 5);
+      context.fillStyle = this.quietColor;
+      if (x > GUTTER + 20 && x < width - 26) context.fillText(axisTime(time, step), x, 10);
+      this.stats.objects += 2;
+    }
+    context.textAlign = "left";
+    context.fillStyle = this.lineColor;
+    context.fillRect(GUTTER, AXIS - 1, width - GUTTER, 1);
+  }
+
+  // The whole run, and what of it is in view.
+  drawOverview() {
+    const context = this.overview.getContext("2d"),
+      { scene } = this,
+      [begin, end] = scene.home;
+    const { edges, causes } = scene.meta.breakdown,
+      x = (time) => GUTTER + ((time - begin) / (end - begin)) * (this.width - GUTTER);
+    context.clearRect(0, 0, this.width, 34);
+    for (let window = 0; window + 1 < edges.length; window++) {
+      const left = x(edges[window] - scene.meta.begin),
+        right = x(edges[window + 1] - scene.meta.begin);
+      let base = 34;
+      for (const part of ["work", "overhead", "idle"]) {
+        const tall = causes.reduce((sum, cause) => sum + (cause.part === part ? cause.share[window] : 0), 0) * 0.34;
+        context.fillStyle = css(part);
+        context.fillRect(left, base - tall, right - left + 0.5, tall);
+        base -= tall;
+        this.stats.objects++;
+      }
+    }
+    const from = Math.max(x(this.from), GUTTER),
+      to = Math.min(x(this.to), this.width);
+    context.fillStyle = this.cardColor;
+    context.globalAlpha = 0.72;
+    context.fillRect(GUTTER, 0, Math.max(from - GUTTER, 0), 34);
+    context.fillRect(to, 0, Math.max(this.width - to, 0), 34);
+    context.globalAlpha = 1;
+    context.strokeStyle = this.accentColor;
+    context.lineWidth = 2;
+    context.strokeRect(from + 1, 1, Math.max(to - from - 2, 2), 32);
+    context.fillStyle = this.quietColor;
+    context.font = "12px system-ui, sans-serif";
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    context.fillText("work, idle, overhead", GUTTER - 8, 17);
+  }
+}
+
+function niceStep(least) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  return [1, 2, 5, 10].map((one) => one * power).find((one) => one >= least);
+}
+
+function axisTime(time, step) {
+  if (time === 0) return "0";
+  const [factor, unit] =
+    Math.abs(time) >= 1e9
+      ? [1e9, "s"]
+      : Math.abs(time) >= 1e6
+        ? [1e6, "ms"]
+        : Math.abs(time) >= 1e3
+          ? [1e3, "us"]
+          : [1, "ns"];
+  const digits = Math.max(Math.ceil(-Math.log10(step / factor) - 1e-9), 0);
+  return `${(time / factor).toFixed(digits)} ${unit}`;
+}
+
+function isDark(color) {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
+  return 0.299 * red + 0.587 * green + 0.114 * blue < 140;
+}

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lanes of the timeline, and their bars in three layers: what a thread runs, or where it waits; MPI calls that hold
+it; and, above it, loops and the regions that the program named. Below the threads of a rank come lanes of suspended
+tasks and of devices. Bars of one lane and layer never overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marline.trace.analysis import Analysis
+from marline.trace.model import lane_number
+from marline.trace.passes.devices import FROM_DEVICE, KERNEL, SORTS, TO_DEVICE, UPKEEP, WAIT
+from marline.trace.passes.packing import lowest_lanes
+from marline.trace.passes.regions import Spans
+from marline.trace.read.columns import Columns, TimeLines, find
+from marline.trace.read.events import CALL_KINDS, MPI_CALLS
+
+from .styles import Styles
+
+MOST_SUSPENDED_LANES = 6  # per rank
+MOST_PACKED = 100_000  # suspensions, and regions: each is put into a lane one after the other
+MOST_NESTED = 3  # regions in regions
+_BARRIERS, _TASKWAITS = (1, 2, 3, 4, 8, 9, 10), (5, 6, 7)  # ompt_sync_region_t
+_LOCK = 100
+_SEND = ("send", "start_send", "sendreceive")
+_RECEIVE = ("receive", "start_receive", "probe", "wait", "test", "start", "persistent")
+_COLLECTIVE = ("collective", "start_collective")
+
+
+@dataclass
+class Bars(Columns):
+    """By lane and start. `task`: row of tasks, or -1; `name`: row of Picture.names, or -1; `note`: bytes."""
+
+    lane: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    style: np.ndarray
+    task: np.ndarray
+    name: np.ndarray
+    note: np.ndarray
+
+
+@dataclass
+class Lane:
+    rank: int
+    kind: str  # thread, suspended or device
+    text: str
+
+
+class Names:
+    """Texts, each once."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, int] = {}
+
+    def row(self, text: str) -> int:
+        return self._rows.setdefault(text, len(self._rows))
+
+    @property
+    def texts(self) -> list[str]:
+        return list(self._rows)
+
+
+class Lanes:
+    """Threads by number of rank and thread; further lanes by a key of their own."""
+
+    def __init__(self) -> None:
+        self.all: list[Lane] = []
+        self.of: dict[Any, int] = {}
+        self._threads = np.zeros(0, dtype=np.int64)
+        self._rows = np.zeros(0, dtype=np.int64)
+
+    def add(self, key: Any, lane: Lane) -> None:
+        self.of[key] = len(self.all)
+        self.all.append(lane)
+
+    def finish(self) -> None:
+        threads = sorted(key for key in self.of if isinstance(key, int))
+        self._threads = np.array(threads, dtype=np.int64)
+        self._rows = np.array([self.of[key] for key in threads], dtype=np.int64)
+
+    def of_threads(self, rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
+        """-1: a thread without a lane."""
+        at = find(self._threads, lane_number(rank, thread))
+        return np.where(at >= 0, self._rows[np.maximum(at, 0)] if len(self._rows) else -1, -1)
+
+
+@dataclass
+class Timeline:
+    lanes: Lanes
+    layers: dict[str, Bars]
+    names: Names
+    left_out: list[str]
+
+
+def make_timeline(of: Analysis, styles: Styles) -> Timeline:
+    names, left_out = Names(), []
+    suspended = _Suspended(of, styles, names, left_out)
+    lanes = _find_lanes(of, suspended)
+    bars = [_thread_bars(of, styles, lanes), suspended.bars(lanes), _device_bars(of, styles, names, lanes)]
+    layers = {"main": _in_order(bars[0].joined(*bars[1:])), "calls": _in_order(_held_calls(of, styles, names, lanes)),
+              "regions": _in_order(_region_bars(of, styles, names, lanes, left_out))}  # fmt: skip
+    return Timeline(lanes, layers, names, left_out)
+
+
+def _find_lanes(of: Analysis, suspended: _Suspended) -> Lanes:
+    runs, calls, devices = of["segments"], of["calls"], of["devices"]
+    threads = np.unique(np.r_[lane_number(runs.rank, runs.thread), lane_number(calls.rank, calls.start_thread)])
+    many = len(of.trace.ranks) > 1
+    lanes = Lanes()
+    for rank in sorted(of.trace.ranks):
+        where = f"rank {rank} " if many else ""
+        for number, thread in enumerate(threads[threads >> 16 == rank].tolist()):
+            lanes.add(thread, Lane(rank, "thread", f"{where}thread {number}"))
+        for lane in range(suspended.lanes_of(rank)):
+            lanes.add(("suspended", rank, lane), Lane(rank, "suspended", f"{where}suspended"))
+        mine = devices.rank == rank
+        keys = zip(devices.device[mine].tolist(), devices.sort[mine].tolist(), devices.lane[mine].tolist())
+        for device, sort, lane in sorted(set(keys)):
+            lanes.add(("device", rank, device, sort, lane),
+                      Lane(rank, "device", f"{where}{devices.title(rank, device)} {SORTS[sort]}"))  # fmt: skip
+    lanes.finish()
+    return lanes
+
+
+def _in_order(bars: Bars) -> Bars:
+    """Where clocks make two bars of a lane overlap, the first one ends earlier."""
+    bars = bars.take(np.flatnonzero((bars.lane >= 0) & (bars.end > bars.start)))
+    bars = bars.take(np.lexsort((bars.start, bars.lane)))
+    same = bars.lane[1:] == bars.lane[:-1]
+    bars.end[:-1] = np.where(same, np.minimum(bars.end[:-1], bars.start[1:]), bars.end[:-1])
+    return bars.take(np.flatnonzero(bars.end > bars.start))
+
+
+def _bars(lane: np.ndarray, start: np.ndarray, end: np.ndarray, style: np.ndarray | int, task: np.ndarray | int = -1,
+          name: np.ndarray | int = -1, note: np.ndarray | int = 0) -> Bars:  # fmt: skip
+    columns = (np.broadcast_to(np.asarray(one, dtype=np.int64), len(lane)) for one in (style, task, name, note))
+    return Bars(lane.astype(np.int64), start.astype(np.int64), end.astype(np.int64), *(one.copy() for one in columns))
+
+
+def _thread_bars(of: Analysis, styles: Styles, lanes: Lanes) -> Bars:
+    runs, owners, kinds = of["segments"], of["owners"], of["kinds"]
+    style = np.full(len(owners), styles.number("implicit"))
+    known = owners >= 0
+    style[known] = kinds.of_task[owners[known]]
+    waits = np.flatnonzero(runs.waits)
+    style[waits] = _wait_styles(of, styles, runs.task[waits], runs.start[waits])
+    return _bars(lanes.of_threads(runs.rank, runs.thread), runs.start, runs.end, style, owners)
+
+
+def _wait_styles(of: Analysis, styles: Styles, task: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """By the last record before that says what the task waits for."""
+    trace = of.trace
+    waits, locks = trace.select("wait_begin"), trace.select("mutex_acquire")
+    kind = np.r_[trace.field("wait_begin", "kind", waits).astype(np.int64), np.full(len(locks), _LOCK)]
+    events = np.r_[waits, locks]
+    if not len(events):
+        return np.full(len(task), styles.number("barrier"))
+    at = TimeLines(trace.task[events], trace.time[events]).latest(task, time)
+    found = np.where(at >= 0, kind[np.maximum(at, 0)], _BARRIERS[0])
+    return np.where(found == _LOCK, styles.number("lock"),
+                    np.where(np.isin(found, _TASKWAITS), styles.number("taskwait"), styles.number("barrier")))  # fmt: skip
+
+
+def call_styles(styles: Styles, calls: np.ndarray) -> np.ndarray:
+    """By number of MPI function."""
+    number = np.full(max(MPI_CALLS, default=0) + 2, styles.number("mpi"))
+    for call, kind in CALL_KINDS.items():
+        for key, some in (("send", _SEND), ("receive", _RECEIVE), ("collective", _COLLECTIVE)):
+            if kind in some:
+                number[call] = styles.number(key)
+    return number[np.minimum(calls, len(number) - 1)]
+
+
+def _call_names(names: Names, calls: np.ndarray) -> np.ndarray:
+    different, inverse = np.unique(calls, return_inverse=True)
+    rows = np.array([names.row(MPI_CALLS.get(one, f"MPI call {one}")) for one in different.tolist()], dtype=np.int64)
+    return rows[inverse] if len(rows) else np.zeros(0, dtype=np.int64)
+
+
+class _Suspended:
+    """Tasks that had begun and are on no thread, in lanes of their rank."""
+
+    def __init__(self, of: Analysis, styles: Styles, names: Names, left_out: list[str]) -> None:
+        found, calls = of["suspensions"], of["calls"]
+        rows = np.argsort(found.start - found.end, kind="stable")[:MOST_PACKED]
+        lane = lowest_lanes(found.rank[rows], found.start[rows], found.end[rows])
+        rows, self._lane = rows[lane < MOST_SUSPENDED_LANES], lane[lane < MOST_SUSPENDED_LANES]
+        if len(rows) < len(found.start):
+            left_out.append(f"{len(found.start) - len(rows):,} of {len(found.start):,} suspensions of tasks: at most "
+                            f"{MOST_SUSPENDED_LANES} lanes a rank are shown")  # fmt: skip
+        call = found.call[rows]
+        number = calls.call[np.maximum(call, 0)] if len(calls.call) else np.zeros(len(rows), dtype=np.int64)
+        style = np.where(call >= 0, call_styles(styles, number), styles.number("suspended"))
+        name = np.where(call >= 0, _call_names(names, number), -1)
+        task = of["tasks"].index(found.task[rows])
+        self._rank = found.rank[rows].astype(np.int64)
+        self._bars = _bars(self._lane, found.start[rows], found.end[rows], style, task, name)
+
+    def lanes_of(self, rank: int) -> int:
+        return int(self._lane[self._rank == rank].max(initial=-1)) + 1
+
+    def bars(self, lanes: Lanes) -> Bars:
+        for number, (rank, lane) in enumerate(zip(self._rank.tolist(), self._lane.tolist())):
+            self._bars.lane[number] = lanes.of["suspended", rank, lane]
+        return self._bars
+
+
+def _held_calls(of: Analysis, styles: Styles, names: Names, lanes: Lanes) -> Bars:
+    """Calls that keep their thread: no suspension names them."""
+    calls, suspensions, owner = of["calls"], of["suspensions"], of["tasks"].index(of["calls"].task)
+    held = np.ones(len(calls.call), dtype=bool)
+    held[suspensions.call[suspensions.call >= 0]] = False
+    rows = np.flatnonzero(held)
+    return _bars(lanes.of_threads(calls.rank[rows], calls.start_thread[rows]), calls.start[rows], calls.end[rows],
+                 call_styles(styles, calls.call[rows]), owner[rows], _call_names(names, calls.call[rows]),
+                 calls.bytes[rows])  # fmt: skip
+
+
+def _region_bars(of: Analysis, styles: Styles, names: Names, lanes: Lanes, left_out: list[str]) -> Bars:
+    """Nested ones lie above one another: the lane counts MOST_NESTED for each lane of the timeline."""
+    parts = [_bars(*(np.zeros(0, dtype=np.int64),) * 3, 0)]
+    for key, style in (("worksharing", "loop"), ("regions", "region")):
+        spans: Spans = of[key]
+        row = np.array([names.row(text) for text in spans.names], dtype=np.int64)
+        parts.append(_bars(lanes.of_threads(spans.rank, spans.thread), spans.start, spans.end, styles.number(style), -1,
+                           row[spans.name] if len(row) else -1))  # fmt: skip
+    bars = parts[0].joined(*parts[1:])
+    bars = bars.take(np.flatnonzero(bars.lane >= 0))
+    kept = bars.take(np.sort(np.argsort(bars.start - bars.end, kind="stable")[:MOST_PACKED]))
+    depth = lowest_lanes(kept.lane, kept.start, kept.end)
+    shown = kept.take(np.flatnonzero(depth < MOST_NESTED))
+    if len(shown.lane) < len(bars.lane):
+        left_out.append(f"{len(bars.lane) - len(shown.lane):,} of {len(bars.lane):,} loops and regions: the shortest, "
+                        f"and those nested deeper than {MOST_NESTED}")  # fmt: skip
+    shown.lane = shown.lane * MOST_NESTED + depth[depth < MOST_NESTED]
+    return shown
+
+
+_DEVICE_STYLES = {KERNEL: "kernel", TO_DEVICE: "to-device", FROM_DEVICE: "from-device", UPKEEP: "upkeep",
+                  WAIT: "starved"}  # fmt: skip
+
+
+def _device_bars(of: Analysis, styles: Styles, names: Names, lanes: Lanes) -> Bars:
+    devices, task = of["devices"], of["kernel_tasks"]
+    lane = np.array([lanes.of["device", *key] for key in _device_keys(devices)], dtype=np.int64)
+    style = np.array([styles.number(_DEVICE_STYLES[what]) for what in devices.what.tolist()], dtype=np.int64)
+    row = np.array([names.row(text) for text in devices.names], dtype=np.int64)
+    return _bars(lane, devices.start, devices.end, style, task, row[devices.name] if len(row) else -1, devices.bytes)
+
+
+def _device_keys(devices: Any) -> Iterator[tuple[int, ...]]:
+    return zip(devices.rank.tolist(), devices.device.tolist(), devices.sort.tolist(), devices.lane.tolist())

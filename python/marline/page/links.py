@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What joins the bars of a page: what bounded the run, drawn over them; dependences of the tasks that the page holds;
+and messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from marline.trace.analysis import Analysis
+from marline.trace.global_graph.edges import WORK
+from marline.trace.read.columns import Columns, TimeLines, group_starts
+
+from .bars import Lanes
+
+MOST_STEPS = 50_000  # of the chain
+MOST_EDGES = 400_000
+MOST_MESSAGES = 40_000
+ON_PATH, ON_CHAIN = 1, 2
+
+
+def marks(of: Analysis) -> np.ndarray:
+    """By row of tasks: whether it is on the critical path, and whether it is in the chain that bounded the run."""
+    found, points, tasks = of["critical_path"], of["global_graph"].points, of["tasks"]
+    mark = np.zeros(len(tasks.id), dtype=np.int64)
+    for edges, bit in ((found.path, ON_PATH), (found.chain, ON_CHAIN)):
+        work = edges.sink[edges.kind == WORK]
+        row = tasks.index(points.task[work])
+        mark[row[row >= 0]] |= bit
+    return mark
+
+
+@dataclass
+class Chain(Columns):
+    """One step after the other, from `lane` at `start` to `to_lane` at `end`; -1: on no thread. `kind`: of edge."""
+
+    lane: np.ndarray
+    to_lane: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    kind: np.ndarray
+
+
+def find_chain(of: Analysis, lanes: Lanes) -> tuple[Chain, int]:
+    """What bounded the run, and how many short steps are left out. Steps of one kind that go on are one."""
+    graph, edges = of["global_graph"], of["critical_path"].chain
+    from_lane, to_lane = (_lanes_at(of, lanes, graph.points.task[end], graph.points.time[end])
+                          for end in (edges.source, edges.sink))  # fmt: skip
+    # Of work, the thread is where it ends: its source may be where the task was suspended.
+    from_lane = np.where((edges.kind == WORK) & (to_lane >= 0), to_lane, from_lane)
+    chain = Chain(from_lane, to_lane, graph.time[edges.source], graph.time[edges.sink], edges.kind.astype(np.int64))
+    chain = chain.take(np.flatnonzero((chain.end > chain.start) | (chain.lane != chain.to_lane)))
+    if not len(chain.lane):
+        return chain, 0
+    stays = (chain.kind == WORK) & (chain.lane == chain.to_lane)
+    first = group_starts(chain.lane, np.where(stays, -1, np.arange(len(stays))))
+    begins = np.flatnonzero(first)
+    ends = np.r_[begins[1:], len(first)] - 1
+    joined = Chain(chain.lane[begins], chain.to_lane[ends], chain.start[begins], chain.end[ends], chain.kind[begins])
+    kept = np.sort(np.argsort(joined.start - joined.end, kind="stable")[:MOST_STEPS])
+    return joined.take(kept), len(joined.lane) - len(kept)
+
+
+def _lanes_at(of: Analysis, lanes: Lanes, task: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Where a task was at a time; at the end of a segment it is still there."""
+    runs = of["segments"]
+    where = lanes.of_threads(runs.rank, runs.thread)
+    at = TimeLines(runs.task, runs.start).latest(task, time)
+    return np.where(at >= 0, where[np.maximum(at, 0)], -1) if len(where) else np.full(len(task), -1)
+
+
+@dataclass
+class Dependences:
+    """Between rows of the page's tasks, by sink."""
+
+    source: np.ndarray
+    sink: np.ndarray
+    left_out: int
+
+
+def find_dependences(of: Analysis, kept: np.ndarray, mark: np.ndarray, full: bool) -> Dependences:
+    """`kept`: rows of tasks, sorted. Where there are too many, those of marked tasks come first."""
+    edges = of["edges"]
+    row = np.full(len(of["tasks"].id), -1)
+    row[kept] = np.arange(len(kept))
+    chosen = np.flatnonzero((row[edges.source] >= 0) & (row[edges.sink] >= 0))
+    total = len(edges.source)
+    if len(chosen) > MOST_EDGES and not full:
+        dull = (mark[edges.source[chosen]] | mark[edges.sink[chosen]]) == 0
+        chosen = np.sort(chosen[np.argsort(dull, kind="stable")[:MOST_EDGES]])
+    source, sink = row[edges.source[chosen]], row[edges.sink[chosen]]
+    order = np.lexsort((source, sink))
+    return Dependences(source[order], sink[order], total - len(chosen))
+
+
+@dataclass
+class Messages:
+    """From the start of the send to the end of the receive. Tasks: rows of the page's, or -1."""
+
+    lane: np.ndarray
+    to_lane: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    task: np.ndarray
+    to_task: np.ndarray
+    bytes: np.ndarray
+    left_out: int
+
+
+def find_messages(of: Analysis, lanes: Lanes, kept: np.ndarray, full: bool) -> Messages:
+    calls, messages, tasks = of["calls"], of["messages"], of["tasks"]
+    time = calls.end[messages.receive] - calls.start[messages.send]
+    total = len(time)
+    some = np.argsort(-time, kind="stable")[: total if full else MOST_MESSAGES]
+    send, receive = messages.send[some], messages.receive[some]
+    order = np.argsort(calls.start[send], kind="stable")
+    send, receive = send[order], receive[order]
+    row = np.full(len(tasks.id) + 1, -1)
+    row[kept] = np.arange(len(kept))  # the last one stands for no task
+    return Messages(
+        lanes.of_threads(calls.rank[send], calls.start_thread[send]),
+        lanes.of_threads(calls.rank[receive], calls.end_thread[receive]), calls.start[send], calls.end[receive],
+        row[tasks.index(calls.task[send])], row[tasks.index(calls.task[receive])],
+        calls.bytes[send].astype(np.int64), total - len(some),
+    )  # fmt: skip

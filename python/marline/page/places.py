@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in the timeline to look: of each advice, outlier and row of a table the place that shows it best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marline.report.causes import RULES
+from marline.trace.analysis import Analysis
+from marline.trace.passes.regions import Spans
+from marline.trace.passes.thread_time.causes import NUMBER
+from marline.trace.statistics import group_by
+
+from .bars import Lanes
+
+MOST_OUTLIERS = 30
+FAR = 3  # times the median of its kind
+_AMONG_RANKS = ("idle_ranks", "idle_communication", "idle_held")
+_PARTS = {rule.name: tuple(part for one in rule.parts for part in (_AMONG_RANKS if one == "imbalance" else (one,)))
+          for rule in RULES}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Place:
+    """[start, end) ns and a lane, or -1 for all."""
+
+    start: int
+    end: int
+    lane: int = -1
+
+
+def of_cause(of: Analysis, name: str) -> Place:
+    """The window of time that lost most by it, and the thread that lost most there; of what is nowhere in particular,
+    the whole run."""
+    found = of["breakdown"]
+    numbers = [NUMBER[part] for part in _PARTS.get(name, ()) if part in NUMBER]
+    lost = found.time[:, :, numbers].sum(axis=2)
+    if not lost.any():
+        return Place(int(found.edges[0]), int(found.edges[-1]))
+    window = int(lost.sum(axis=0).argmax())
+    return Place(int(found.edges[window]), int(found.edges[window + 1]))
+
+
+def longest_tasks(of: Analysis, lanes: Lanes) -> list[Place]:
+    """Of each kind the task that ran longest."""
+    tasks, kinds = of["tasks"], of["kinds"]
+    order = np.lexsort((tasks.running, kinds.of_task))
+    last = np.full(len(kinds.names), -1)
+    last[kinds.of_task[order]] = order  # of each kind the last in order stays
+    return [of_task(of, lanes, row) if row >= 0 else Place(0, 0) for row in last.tolist()]
+
+
+def of_task(of: Analysis, lanes: Lanes, row: int) -> Place:
+    tasks, runs = of["tasks"], of["segments"]
+    start = int(tasks.start[row] if tasks.start[row] >= 0 else tasks.created[row])
+    end = int(tasks.end[row]) if tasks.end[row] >= 0 else int(of.trace.time.max())
+    mine = np.flatnonzero(runs.task == tasks.id[row])[:1]
+    lane = int(lanes.of_threads(runs.rank[mine], runs.thread[mine])[0]) if len(mine) else -1
+    return Place(start, end, lane)
+
+
+def outliers(of: Analysis, lanes: Lanes) -> list[dict[str, Any]]:
+    """Tasks that ran far longer than the median of their kind: those with most time above it first."""
+    tasks, kinds = of["tasks"], of["kinds"]
+    ran = np.flatnonzero((tasks.end >= 0) & (tasks.running > 0))
+    order = ran[np.lexsort((tasks.running[ran], kinds.of_task[ran]))]
+    kind = kinds.of_task[order]
+    if not len(order):
+        return []
+    first = np.flatnonzero(np.r_[True, kind[1:] != kind[:-1]])
+    count = np.diff(np.r_[first, len(order)])
+    median = np.repeat(tasks.running[order[first + count // 2]], count)
+    above = np.flatnonzero(tasks.running[order] > FAR * median)
+    worst = above[np.argsort(-(tasks.running[order] - median)[above], kind="stable")[:MOST_OUTLIERS]]
+    return [{"name": kinds.names[kinds.of_task[row]], "rank": int(tasks.rank[row]), "ns": int(tasks.running[row]),
+             "median_ns": int(median[at]), "place": of_task(of, lanes, row)}
+            for at, row in zip(worst.tolist(), order[worst].tolist())]  # fmt: skip
+
+
+def longest_spans(of: Analysis, lanes: Lanes, name: str) -> dict[tuple[str, int], Place]:
+    """Of each name and rank of `regions` or `worksharing`."""
+    spans: Spans = of[name]
+    lane = lanes.of_threads(spans.rank, spans.thread)
+    order = np.argsort(spans.end - spans.start, kind="stable")
+    keys = spans.name * (max(of.trace.ranks) + 1) + spans.rank
+    last = dict(zip(keys[order].tolist(), order.tolist()))
+    return {(spans.names[spans.name[row]], int(spans.rank[row])): Place(int(spans.start[row]), int(spans.end[row]),
+                                                                       int(lane[row])) for row in last.values()}
+
+
+def longest_calls(of: Analysis, lanes: Lanes) -> dict[int, Place]:
+    """Of each MPI function."""
+    calls = of["calls"]
+    order = np.argsort(calls.end - calls.start, kind="stable")
+    last = dict(zip(calls.call[order].tolist(), order.tolist()))
+    lane = lanes.of_threads(calls.rank, calls.start_thread)
+    return {call: Place(int(calls.start[row]), int(calls.end[row]), int(lane[row])) for call, row in last.items()}
+
+
+@dataclass
+class Pair:
+    """Messages from one rank to another."""
+
+    source: int
+    sink: int
+    count: int
+    bytes: int
+    mean_ns: float
+    place: Place  # of the one that took longest
+
+
+def message_pairs(of: Analysis, lanes: Lanes) -> list[Pair]:
+    calls, messages = of["calls"], of["messages"]
+    source, sink = (calls.rank[side].astype(np.int64) for side in (messages.send, messages.receive))
+    time = calls.end[messages.receive] - calls.start[messages.send]
+    size = calls.bytes[messages.send].astype(np.int64)
+    groups = group_by(source, sink)
+    slowest = np.lexsort((time, sink, source))[np.cumsum(groups.count) - 1] if len(groups.count) else []
+    lane = lanes.of_threads(calls.rank, calls.start_thread)
+    rows = zip(groups.key(source).tolist(), groups.key(sink).tolist(), groups.count.tolist(), groups.sum(size).tolist(),
+               (groups.sum(time) / groups.count).tolist(), (int(one) for one in slowest))  # fmt: skip
+    return [Pair(*row[:5], Place(int(calls.start[messages.send[row[5]]]), int(calls.end[messages.receive[row[5]]]),
+                                 int(lane[messages.send[row[5]]]))) for row in rows]  # fmt: skip

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What bars stand for and how they are coloured: kinds of tasks first, then what is always the same.
+
+Colours of kinds are those of Okabe and Ito ("Color universal design", 2008), which colour-blind readers tell apart; the
+kinds with most time get them, the others greys. A colour that the program gave to its tasks is kept. All else has a
+name that assets/page.css gives a colour, in light and dark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from marline.trace.analysis import Analysis
+
+_KIND_COLORS = ("#4c8bc4", "#e69f00", "#2a9d7c", "#d98cb3", "#d55e00", "#8fcbea", "#cfc32f")
+_MORE_COLORS = ("#8a93a3", "#a9926f", "#6f8f8a", "#a38a9b", "#b0b0a0")
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """`key` names the colour."""
+
+    key: str
+    text: str
+
+
+FIXED = (
+    Fixed("implicit", "code outside of tasks"),
+    Fixed("barrier", "waits in a barrier"),
+    Fixed("taskwait", "waits in taskwait or taskgroup"),
+    Fixed("lock", "waits for a lock"),
+    Fixed("send", "MPI: sends"),
+    Fixed("receive", "MPI: receives, waits"),
+    Fixed("collective", "MPI: collective"),
+    Fixed("mpi", "MPI: other calls"),
+    Fixed("suspended", "suspended, not in MPI"),
+    Fixed("loop", "loop or other worksharing"),
+    Fixed("region", "region that the program named"),
+    Fixed("to-device", "transfer to device"),
+    Fixed("from-device", "transfer from device"),
+    Fixed("kernel", "kernel on a device"),
+    Fixed("upkeep", "upkeep of copies"),
+    Fixed("starved", "device waits for inputs"),
+)
+
+
+@dataclass
+class Styles:
+    """Kinds of tasks are numbered as in the pass `kinds`; the fixed ones follow."""
+
+    kinds: list[dict[str, Any]] = field(default_factory=list)
+
+    def number(self, key: str) -> int:
+        return len(self.kinds) + next(at for at, one in enumerate(FIXED) if one.key == key)
+
+    def document(self) -> list[dict[str, Any]]:
+        return [*self.kinds, *({"key": one.key, "name": one.text} for one in FIXED)]
+
+
+def find_styles(of: Analysis) -> Styles:
+    kinds, tasks = of["kinds"], of["tasks"]
+    time = np.bincount(kinds.of_task, weights=tasks.running, minlength=len(kinds.names))
+    given = np.zeros(len(kinds.names), dtype=bool)
+    given[kinds.of_task[tasks.color != 0]] = True
+    colors, place = list(kinds.colors), 0
+    for kind in np.argsort(-time, kind="stable").tolist():
+        if not given[kind]:
+            more = place - len(_KIND_COLORS)
+            colors[kind] = _KIND_COLORS[place] if more < 0 else _MORE_COLORS[more % len(_MORE_COLORS)]
+            place += 1
+    return Styles([{"key": "task", "name": name, "color": color} for name, color in zip(kinds.names, colors)])

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of a page, from the report's document; each row with the place that shows it best."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marline.trace.analysis import Analysis
+from marline.trace.read.events import CALL_NUMBER
+
+from . import places
+from .bars import Lanes
+from .html import Cell, Row, number, octets, share, table, time, words
+from .places import Place
+
+MOST_IN_MATRIX = 32  # ranks
+
+Document = dict[str, Any]
+
+
+def all_tables(of: Analysis, document: Document, lanes: Lanes) -> str:
+    return "".join((
+        kinds(of, document, lanes), bounds(document), outliers(of, lanes), spans(of, document, lanes, "worksharing"),
+        spans(of, document, lanes, "regions"), calls(of, document, lanes), messages(of, lanes), ranks(document),
+        devices(document), passes(document),
+    ))  # fmt: skip
+
+
+def kinds(of: Analysis, document: Document, lanes: Lanes) -> str:
+    longest = dict(zip(of["kinds"].names, places.longest_tasks(of, lanes)))
+    work = sum(row["total_ns"] for row in document["kinds"])
+    slack = {row["name"]: row for row in document["critical_path"]["slack"]}
+    rows = [Row((words(row["name"]), number(row["tasks"]), time(row["total_ns"]), share(row["total_ns"], work),
+                 time(row["total_ns"] / row["tasks"]), time(row["min_ns"]), time(row["max_ns"]),
+                 number(slack.get(row["name"], {}).get("critical", 0))), longest[row["name"]])
+            for row in document["kinds"]]  # fmt: skip
+    return table("kinds", "Kinds of tasks", ("kind", "tasks", "sum", "share", "mean", "shortest", "longest", "critical"),
+                 rows, "Critical: tasks that could not end later without a later end of the run. \"show\" leads to the "
+                 "longest task.")  # fmt: skip
+
+
+def bounds(document: Document) -> str:
+    path = document["critical_path"]
+    rows = [Row((words(row["name"]), time(row["total_ns"]), share(row["total_ns"], path["makespan_ns"]),
+                 number(row["edges"]))) for row in path["chain"]]  # fmt: skip
+    return table("bounds", "What bounded this run", ("part", "time", "share", "steps"), rows,
+                 "From the run's end back, each time to what came last of all that was waited for.")
+
+
+def outliers(of: Analysis, lanes: Lanes) -> str:
+    rows = [Row((words(row["name"]), number(row["rank"]), time(row["ns"]), time(row["median_ns"]),
+                 Cell(f"{row['ns'] / row['median_ns']:.1f} x", row["ns"] / row["median_ns"])), row["place"])
+            for row in places.outliers(of, lanes) if row["median_ns"]]  # fmt: skip
+    return table("outliers", "Outliers", ("kind", "rank", "ran", "median of its kind", "ratio"), rows,
+                 f"Tasks that ran more than {places.FAR} times the median of their kind; most time above it first.")
+
+
+def spans(of: Analysis, document: Document, lanes: Lanes, name: str) -> str:
+    where = places.longest_spans(of, lanes, name)
+    title = {"worksharing": "Loops and other worksharing", "regions": "Regions that the program named"}[name]
+    rows = [Row((words(row["name"]), number(row["rank"]), number(row["count"]), time(row["total_ns"]),
+                 time(row["mean_ns"]), time(row["min_ns"]), time(row["max_ns"])), where.get((row["name"], row["rank"])))
+            for row in sorted(document[name], key=lambda row: -row["total_ns"])
+            if "total_ns" in row and "mean_ns" in row]  # fmt: skip
+    return table(name, title, ("name", "rank", "times", "sum", "mean", "shortest", "longest"), rows)
+
+
+def calls(of: Analysis, document: Document, lanes: Lanes) -> str:
+    where = places.longest_calls(of, lanes)
+    some = document["communication"]["calls"]
+    whole = sum(row["total_ns"] for row in some)
+    rows = [Row((words(row["name"]), number(row["count"]), time(row["total_ns"]), share(row["total_ns"], whole),
+                 time(row["held_ns"]), time(row["suspended_ns"]), time(row["mean_ns"]), time(row["max_ns"]),
+                 octets(row["bytes"])), where.get(CALL_NUMBER.get(row["name"], -1))) for row in some]  # fmt: skip
+    return table("calls", "MPI calls", ("function", "calls", "sum", "share", "held a thread", "task suspended", "mean",
+                                        "longest", "bytes"), rows)  # fmt: skip
+
+
+def messages(of: Analysis, lanes: Lanes) -> str:
+    pairs = places.message_pairs(of, lanes)
+    rows = [Row((number(pair.source), number(pair.sink), number(pair.count), octets(pair.bytes),
+                 octets(pair.bytes // pair.count), time(pair.mean_ns)), pair.place)
+            for pair in sorted(pairs, key=lambda pair: -pair.bytes)]  # fmt: skip
+    listed = table("messages", "Messages by pair of ranks", ("from", "to", "messages", "bytes", "bytes each",
+                                                             "mean time"), rows,
+                   "From the start of the send to the end of the receive. \"show\" leads to the slowest.")  # fmt: skip
+    return _matrix(pairs) + listed
+
+
+def _matrix(pairs: list[places.Pair]) -> str:
+    ends = sorted({pair.source for pair in pairs} | {pair.sink for pair in pairs})
+    if not 2 <= len(ends) <= MOST_IN_MATRIX:
+        return ""
+    most = max(pair.bytes for pair in pairs) or 1
+    of = {(pair.source, pair.sink): pair for pair in pairs}
+    head = "".join(f'<th scope="col" class="n">{end}</th>' for end in ends)
+    body = "".join(f'<tr><th scope="row" class="n">{source}</th>'
+                   + "".join(_matrix_cell(of.get((source, sink)), most) for sink in ends) + "</tr>" for source in ends)
+    return ('<section class="card" id="matrix"><h3>Bytes between ranks</h3><div class="scroll"><table class="matrix" '
+            'aria-label="Bytes between ranks"><thead><tr><th scope="col">from \\ to</th>'
+            f"{head}</tr></thead><tbody>{body}</tbody></table></div></section>\n")  # fmt: skip
+
+
+def _matrix_cell(pair: places.Pair | None, most: int) -> str:
+    if pair is None:
+        return "<td></td>"
+    place: Place = pair.place
+    return (f'<td class="n heat" style="--heat:{pair.bytes / most:.3f}"><button type="button" class="jump" data-go="'
+            f'{place.start},{place.end},{place.lane}" title="{pair.count:,} messages; show the slowest">'
+            f"{octets(pair.bytes).text}</button></td>")  # fmt: skip
+
+
+def ranks(document: Document) -> str:
+    rows = []
+    for row in document["ranks"]:
+        whole = row["work_ns"] + row["idle_ns"] + row["overhead_ns"]
+        rows.append(Row((number(row["rank"]), number(row["threads"]), time(row["makespan_ns"]),
+                         *(share(row[f"{part}_ns"], whole) for part in ("work", "idle", "overhead")))))
+    return table("ranks", "Ranks", ("rank", "threads", "makespan", "work", "idle", "overhead"), rows)
+
+
+def devices(document: Document) -> str:
+    rows = []
+    for row in document["devices"]:
+        spent = row["time"]
+        rows.append(Row((number(row["rank"]), words(f"device {row['device']} {row['type']}".strip()),
+                         number(row["kernels"]["count"]), time(row["kernels"]["total_ns"]),
+                         share(spent["work_ns"], spent["span_ns"]), octets(row["to_device"]["bytes"]),
+                         octets(row["from_device"]["bytes"]), share(spent["idle_ns"], spent["span_ns"]))))
+    return table("devices", "Devices", ("rank", "device", "kernels", "sum", "works", "bytes to it", "bytes from it",
+                                        "idle"), rows)  # fmt: skip
+
+
+def passes(document: Document) -> str:
+    rows = []
+    for name, result in document["passes"].items():
+        for key, value in (result if isinstance(result, dict) else {"": result}).items():
+            rows.append(Row((words(f"{name} {key}".rstrip()), words(str(value)))))
+    return table("passes", "Your own passes", ("value", "is"), rows)
