@@ -16,7 +16,7 @@ from marline.trace.model import lane_number
 from marline.trace.passes.devices import FROM_DEVICE, KERNEL, SORTS, TO_DEVICE, UPKEEP, WAIT
 from marline.trace.passes.packing import lowest_lanes
 from marline.trace.passes.regions import Spans
-from marline.trace.read.columns import Columns, TimeLines, find
+from marline.trace.read.columns import Columns, TimeLines, find, group_starts
 from marline.trace.read.events import CALL_KINDS, MPI_CALLS
 
 from .styles import Styles
@@ -24,7 +24,7 @@ from .styles import Styles
 MOST_SUSPENDED_LANES = 6  # per rank
 MOST_PACKED = 100_000  # suspensions, and regions: each is put into a lane one after the other
 MOST_NESTED = 3  # regions in regions
-_BARRIERS, _TASKWAITS = (1, 2, 3, 4, 8, 9, 10), (5, 6, 7)  # ompt_sync_region_t
+_BARRIER, _TASKWAITS = 1, (5, 6, 7)  # ompt_sync_region_t: all others are barriers, too
 _LOCK = 100
 _SEND = ("send", "start_send", "sendreceive")
 _RECEIVE = ("receive", "start_receive", "probe", "wait", "test", "start", "persistent")
@@ -109,7 +109,9 @@ def make_timeline(of: Analysis, styles: Styles) -> Timeline:
 
 def _find_lanes(of: Analysis, suspended: _Suspended) -> Lanes:
     runs, calls, devices = of["segments"], of["calls"], of["devices"]
-    threads = np.unique(np.r_[lane_number(runs.rank, runs.thread), lane_number(calls.rank, calls.start_thread)])
+    ran = group_starts(runs.rank, runs.thread)
+    threads = np.unique(np.r_[lane_number(runs.rank[ran], runs.thread[ran]),
+                              lane_number(calls.rank, calls.start_thread)])  # fmt: skip
     many = len(of.trace.ranks) > 1
     lanes = Lanes()
     for rank in sorted(of.trace.ranks):
@@ -129,11 +131,17 @@ def _find_lanes(of: Analysis, suspended: _Suspended) -> Lanes:
 
 def _in_order(bars: Bars) -> Bars:
     """Where clocks make two bars of a lane overlap, the first one ends earlier."""
-    bars = bars.take(np.flatnonzero((bars.lane >= 0) & (bars.end > bars.start)))
-    bars = bars.take(np.lexsort((bars.start, bars.lane)))
+    bars = _where(bars, (bars.lane >= 0) & (bars.end > bars.start))
     same = bars.lane[1:] == bars.lane[:-1]
+    if np.any(bars.lane[1:] < bars.lane[:-1]) or np.any(same & (bars.start[1:] < bars.start[:-1])):
+        bars = bars.take(np.lexsort((bars.start, bars.lane)))
+        same = bars.lane[1:] == bars.lane[:-1]
     bars.end[:-1] = np.where(same, np.minimum(bars.end[:-1], bars.start[1:]), bars.end[:-1])
-    return bars.take(np.flatnonzero(bars.end > bars.start))
+    return _where(bars, bars.end > bars.start)
+
+
+def _where(bars: Bars, mask: np.ndarray) -> Bars:
+    return bars if mask.all() else bars.take(np.flatnonzero(mask))
 
 
 def _bars(lane: np.ndarray, start: np.ndarray, end: np.ndarray, style: np.ndarray | int, task: np.ndarray | int = -1,
@@ -161,9 +169,9 @@ def _wait_styles(of: Analysis, styles: Styles, task: np.ndarray, time: np.ndarra
     if not len(events):
         return np.full(len(task), styles.number("barrier"))
     at = TimeLines(trace.task[events], trace.time[events]).latest(task, time)
-    found = np.where(at >= 0, kind[np.maximum(at, 0)], _BARRIERS[0])
-    return np.where(found == _LOCK, styles.number("lock"),
-                    np.where(np.isin(found, _TASKWAITS), styles.number("taskwait"), styles.number("barrier")))  # fmt: skip
+    found = np.where(at >= 0, kind[np.maximum(at, 0)], _BARRIER)
+    style = np.where(np.isin(found, _TASKWAITS), styles.number("taskwait"), styles.number("barrier"))
+    return np.where(found == _LOCK, styles.number("lock"), style)
 
 
 def call_styles(styles: Styles, calls: np.ndarray) -> np.ndarray:

@@ -54,6 +54,6 @@ def _leb128(values: np.ndarray) -> np.ndarray:
     packed = np.zeros(int(length.sum()), dtype=np.uint8)
     for number in range(int(length.max(initial=0))):
         rows = np.flatnonzero(length > number)
-        bits = (values[rows] >> np.uint64(7 * number)) & np.uint64(0x7F)
-        packed[first[rows] + number] = bits.astype(np.uint8) | np.where(length[rows] > number + 1, 0x80, 0).astype(np.uint8)
+        bits = ((values[rows] >> np.uint64(7 * number)) & np.uint64(0x7F)).astype(np.uint8)
+        packed[first[rows] + number] = bits | np.where(length[rows] > number + 1, np.uint8(0x80), np.uint8(0))
     return packed

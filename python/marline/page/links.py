@@ -10,7 +10,7 @@ import numpy as np
 
 from marline.trace.analysis import Analysis
 from marline.trace.global_graph.edges import WORK
-from marline.trace.read.columns import Columns, TimeLines, group_starts
+from marline.trace.read.columns import Columns, TimeLines, distinct, find, group_starts
 
 from .bars import Lanes
 
@@ -43,21 +43,20 @@ class Chain(Columns):
 
 
 def find_chain(of: Analysis, lanes: Lanes) -> tuple[Chain, int]:
-    """What bounded the run, and how many short steps are left out. Steps of one kind that go on are one."""
+    """What bounded the run, and how many short steps are left out. Work of one task that goes on is one step."""
     graph, edges = of["global_graph"], of["critical_path"].chain
-    from_lane, to_lane = (_lanes_at(of, lanes, graph.points.task[end], graph.points.time[end])
-                          for end in (edges.source, edges.sink))  # fmt: skip
-    # Of work, the thread is where it ends: its source may be where the task was suspended.
-    from_lane = np.where((edges.kind == WORK) & (to_lane >= 0), to_lane, from_lane)
-    chain = Chain(from_lane, to_lane, graph.time[edges.source], graph.time[edges.sink], edges.kind.astype(np.int64))
-    chain = chain.take(np.flatnonzero((chain.end > chain.start) | (chain.lane != chain.to_lane)))
-    if not len(chain.lane):
-        return chain, 0
-    stays = (chain.kind == WORK) & (chain.lane == chain.to_lane)
-    first = group_starts(chain.lane, np.where(stays, -1, np.arange(len(stays))))
+    task, time, inside = graph.points.task, graph.points.time, graph.time
+    first = group_starts(task[edges.sink], np.where(edges.kind == WORK, -1, np.arange(len(edges.kind))))
     begins = np.flatnonzero(first)
-    ends = np.r_[begins[1:], len(first)] - 1
-    joined = Chain(chain.lane[begins], chain.to_lane[ends], chain.start[begins], chain.end[ends], chain.kind[begins])
+    ends = np.r_[begins[1:], len(first)][: len(begins)] - 1
+    source, sink = edges.source[begins], edges.sink[ends]
+    of_lane = _lanes_at(of, lanes, np.r_[task[source], task[sink]], np.r_[time[source], time[sink]])
+    from_lane, to_lane = of_lane[: len(source)], of_lane[len(source) :]
+    kind = edges.kind[begins].astype(np.int64)
+    # Of work, the thread is where it ends: its source may be where the task was suspended.
+    from_lane = np.where((kind == WORK) & (to_lane >= 0), to_lane, from_lane)
+    joined = Chain(from_lane, to_lane, inside[source], inside[sink], kind)
+    joined = joined.take(np.flatnonzero((joined.end > joined.start) | (joined.lane != joined.to_lane)))
     kept = np.sort(np.argsort(joined.start - joined.end, kind="stable")[:MOST_STEPS])
     return joined.take(kept), len(joined.lane) - len(kept)
 
@@ -65,9 +64,12 @@ def find_chain(of: Analysis, lanes: Lanes) -> tuple[Chain, int]:
 def _lanes_at(of: Analysis, lanes: Lanes, task: np.ndarray, time: np.ndarray) -> np.ndarray:
     """Where a task was at a time; at the end of a segment it is still there."""
     runs = of["segments"]
-    where = lanes.of_threads(runs.rank, runs.thread)
-    at = TimeLines(runs.task, runs.start).latest(task, time)
-    return np.where(at >= 0, where[np.maximum(at, 0)], -1) if len(where) else np.full(len(task), -1)
+    rows = np.flatnonzero(find(distinct(task), runs.task) >= 0)
+    if not len(rows):
+        return np.full(len(task), -1)
+    at = TimeLines(runs.task[rows], runs.start[rows]).latest(task, time)
+    row = rows[np.maximum(at, 0)]
+    return np.where(at >= 0, lanes.of_threads(runs.rank[row], runs.thread[row]), -1)
 
 
 @dataclass

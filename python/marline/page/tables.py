@@ -34,9 +34,9 @@ def kinds(of: Analysis, document: Document, lanes: Lanes) -> str:
                  time(row["total_ns"] / row["tasks"]), time(row["min_ns"]), time(row["max_ns"]),
                  number(slack.get(row["name"], {}).get("critical", 0))), longest[row["name"]])
             for row in document["kinds"]]  # fmt: skip
-    return table("kinds", "Kinds of tasks", ("kind", "tasks", "sum", "share", "mean", "shortest", "longest", "critical"),
-                 rows, "Critical: tasks that could not end later without a later end of the run. \"show\" leads to the "
-                 "longest task.")  # fmt: skip
+    heads = ("kind", "tasks", "sum", "share", "mean", "shortest", "longest", "critical")
+    return table("kinds", "Kinds of tasks", heads, rows, "Critical: tasks that could not end later without a later end "
+                 "of the run. \"show\" leads to the longest task.")  # fmt: skip
 
 
 def bounds(document: Document) -> str:

@@ -27,7 +27,8 @@ from .styles import Styles, find_styles
 MOST_BYTES = 5_000_000
 LEAST_FOR_LEVELS = 2000  # bars: fewer are drawn one by one, however far away
 _HERE = Path(__file__).parent
-_SCRIPTS = ("format.js", "data.js", "scene.js", "gantt.js", "details.js", "plots.js", "page.js")
+_SCRIPTS = ("format.js", "data.js", "scene.js", "gantt.js", "overlays.js", "frame.js", "details.js", "plots.js",
+            "page.js")
 
 
 def write_page(of: Analysis, document: dict[str, Any], path: str | Path, full: bool = False) -> list[str]:
@@ -38,7 +39,8 @@ def write_page(of: Analysis, document: dict[str, Any], path: str | Path, full: b
     while True:
         data, meta, left_out = _data(of, timeline, styles, most, full)
         page = _page(of, document, timeline, data, meta, left_out)
-        if full or len(page) <= MOST_BYTES or most < MOST_BARS // 16:
+        # The critical path and the longest bars are kept anyway: where they are most, a smaller choice changes little.
+        if full or len(page) <= MOST_BYTES or meta["bars"] > 1.2 * most:
             break
         most //= 2
     Path(path).write_text(page, encoding="utf-8")
@@ -55,14 +57,18 @@ def _data(of: Analysis, timeline: Timeline, styles: Styles, most: int,
     if len(chosen.rows) < len(main.lane):
         left_out.append(f"{len(main.lane) - len(chosen.rows):,} of {len(main.lane):,} bars are there only from afar, "
                         "added up: --full keeps all")  # fmt: skip
-    owners = np.unique(main.task[chosen.rows])
-    kept = owners[owners >= 0]
+    has_bars = np.zeros(len(mark) + 1, dtype=bool)
+    has_bars[main.task[chosen.rows]] = True  # the last one: no task
+    kept = np.flatnonzero(has_bars[:-1])
     layers = {}
+    most_beside = max(len(bars.lane) for bars in timeline.layers.values()) if full else most // 4
     for name, bars in timeline.layers.items():
         levels = []
         if name == "main" and len(bars.lane) > LEAST_FOR_LEVELS:
             levels = make_levels(bars, len(timeline.lanes.all), len(styles.document()), begin, end)
-        rows = chosen.rows if name == "main" else choose(bars, mark > 0, most, begin, end).rows
+        rows = chosen.rows if name == "main" else choose(bars, mark > 0, most_beside, begin, end).rows
+        if len(rows) < len(bars.lane) and name != "main":
+            left_out.append(f"{len(bars.lane) - len(rows):,} of {len(bars.lane):,} MPI calls that hold their thread")
         _add_bars(columns, name, bars.take(rows), begin, kept)
         layers[name] = [{"parts": level.parts} for level in levels]
         for number, level in enumerate(levels):
@@ -75,7 +81,7 @@ def _data(of: Analysis, timeline: Timeline, styles: Styles, most: int,
     return columns.text(), {
         "begin": begin, "end": end, "home": [int(edges[0]), int(edges[-1])], "nested": MOST_NESTED,
         "lanes": [vars(lane) for lane in timeline.lanes.all], "names": timeline.names.texts,
-        "styles": styles.document(), "layers": layers, "whole": chosen.windows,
+        "styles": styles.document(), "layers": layers, "whole": chosen.windows, "bars": len(chosen.rows),
         "edges": [kind.text for kind in EDGE_KINDS], "columns": columns.directory,
         "breakdown": over_time.breakdown(of), "levels": over_time.levels(of), "grain": of.document("graph")["grain"],
     }, left_out  # fmt: skip
@@ -145,7 +151,7 @@ def _page(of: Analysis, document: dict[str, Any], timeline: Timeline, data: str,
         "tables": tables.all_tables(of, document, timeline.lanes),
         "left_out": "".join(f"<li>{escape(text)}</li>" for text in left_out) or "<li>nothing</li>",
         "remarks": "".join(f"<li>{escape(text)}</li>" for text in document["remarks"] + document["incomplete"]),
-        "style": _asset("vendor/uplot/uPlot.min.css") + _asset("assets/page.css"),
+        "style": _asset("vendor/uplot/uPlot.min.css") + _asset("assets/theme.css") + _asset("assets/page.css"),
         "meta": json.dumps(meta, separators=(",", ":")).replace("<", "\\u003c"),
         "data": data,
         "library": _asset("vendor/uplot/uPlot.iife.min.js"),
@@ -178,7 +184,7 @@ def _verdict(of: Analysis, document: dict[str, Any]) -> str:
     else:
         lines.append('<p class="loss"><span class="label">Biggest loss</span>None of 1 % of thread time or more.</p>')
     for title, text in report_text.bounds(document["critical_path"], len(document["ranks"])):
-        lines.append(f'<p><span class="label">{title.capitalize()}</span>{_sentence(text)}</p>')
+        lines.append(f'<p><span class="label">{title.capitalize()}</span>{escape(text)}.</p>')
     return "\n".join(lines)
 
 

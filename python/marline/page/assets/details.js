@@ -55,7 +55,7 @@ class Details {
     const slack = ((gantt.to - gantt.from) / (gantt.width - GUTTER)) * 2;
     const time = gantt.timeAt(x),
       height = y - AXIS + gantt.scroll;
-    const bar = gantt.stats.exact || !this.#shares(time, height) ? scene.barAt(time, height, slack) : null;
+    const bar = gantt.stats.single ? scene.barAt(time, height, slack) : null;
     const parts = bar ? this.#ofBar(bar) : this.#shares(time, height);
     if (!parts) return this.leave();
     tip.replaceChildren(...parts);

@@ -45,7 +45,7 @@ class Gantt {
       canvas.height = Math.round(height * ratio);
       canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
     }
-    this.draw();
+    if (this.to !== undefined) this.frame(); // at once: the canvas is empty now
   }
 
   // ---- the view: [from, to) ns ----
@@ -136,14 +136,14 @@ class Gantt {
     this.drawMain(visible);
     this.drawLayer("calls", visible);
     this.drawLayer("regions", visible);
-    if (this.shown.path) this.drawPath(visible);
-    if (this.shown.chain) this.drawChain();
-    this.drawArrows();
-    this.drawSelected();
+    if (this.shown.path) drawPath(this, visible);
+    if (this.shown.chain) drawChain(this);
+    drawArrows(this);
+    drawSelected(this);
     context.restore();
-    this.drawLabels(visible);
-    this.drawAxis();
-    this.drawOverview();
+    drawLabels(this, visible);
+    drawAxis(this);
+    drawOverview(this);
     stats.mostObjects = Math.max(stats.mostObjects, stats.objects);
   }
 
@@ -187,7 +187,8 @@ class Gantt {
     const exact = bars <= MOST_BARS && (this.scene.hasAll(this.from, this.to) || !layer.levels.length);
     this.stats.exact = exact;
     if (!exact) this.drawLevel(visible);
-    if (bars <= MOST_BARS) this.drawBars("main", visible, ranges);
+    this.stats.single = bars <= MOST_BARS;
+    if (this.stats.single) this.drawBars("main", visible, ranges);
   }
 
   levelFor(lanes) {
@@ -336,281 +337,6 @@ class Gantt {
     this.fill(rectangles);
     if (name === "calls" && this.highlight && this.highlight.texts.size) this.dim(name, visible, ranges);
   }
-
-  drawPath(visible) {
-    const { context, scene } = this,
-      { main } = scene.layers;
-    context.fillStyle = this.pathColor;
-    let marks = 0;
-    for (const lane of visible) {
-      if (scene.lanes[lane].kind !== "thread") continue;
-      const [low, high] = main.rows(lane, this.from, this.to),
-        { bottom } = scene.rows[lane];
-      let edge = -1;
-      for (let row = low; row < high && marks < MOST_MARKS; row++) {
-        if (main.task[row] < 0 || !(scene.tasks.mark[main.task[row]] & ON_PATH)) continue;
-        const left = this.x(main.start[row]),
-          right = Math.max(this.x(main.end[row]), left + 1);
-        if (right < edge + 0.5) continue;
-        edge = right;
-        context.fillRect(left, bottom - 4, right - left, 4);
-        marks++;
-      }
-    }
-    this.stats.objects += marks;
-  }
-
-  // One line through the run, from thread to thread, under the bars that it goes through.
-  drawChain() {
-    const { chain, rows } = this.scene,
-      { context } = this;
-    const y = (lane) => rows[lane].bottom - 1;
-    let step = Math.max(firstAbove(chain.start, this.from, 0, chain.start.length) - 1, 0),
-      steps = 0,
-      penX = null,
-      penY = null,
-      tight = -1;
-    context.beginPath();
-    for (; step < chain.start.length && chain.start[step] <= this.to && steps < MOST_STEPS; step++) {
-      const left = this.x(chain.start[step]),
-        right = this.x(chain.start[step] + chain.time[step]);
-      if (right < GUTTER - 4 || (right - tight < 0.8 && chain.lane[step] === chain.to[step])) continue;
-      tight = right;
-      const from = chain.lane[step] >= 0 ? y(chain.lane[step]) : penY,
-        to = chain.to[step] >= 0 ? y(chain.to[step]) : from;
-      if (from === null) continue;
-      if (penX === null) context.moveTo(left, from);
-      else context.lineTo(left, from);
-      context.lineTo(right, to);
-      [penX, penY] = [right, to];
-      steps++;
-    }
-    context.lineJoin = "round";
-    for (const [color, width] of [
-      [this.cardColor, 4.5],
-      [this.chainColor, 2.2],
-    ]) {
-      context.strokeStyle = color;
-      context.lineWidth = width;
-      context.stroke();
-    }
-    context.lineWidth = 1;
-    this.stats.objects += steps;
-  }
-
-  drawArrows() {
-    const { scene } = this;
-    this.hiddenArrows = 0;
-    if (this.selected && this.selected.task >= 0) {
-      const task = this.selected.task;
-      for (const other of scene.predecessors(task).slice(0, 200)) this.arrowBetween(other, task, this.textColor);
-      for (const other of scene.successors(task).slice(0, 200)) this.arrowBetween(task, other, this.accentColor);
-      for (const row of scene.messagesOf(task).slice(0, 200)) this.messageArrow(row);
-    }
-    if (this.shown.arrows) this.drawAllArrows();
-  }
-
-  drawAllArrows() {
-    const { scene } = this,
-      {
-        tasks,
-        layers: { main },
-      } = scene,
-      chosen = [];
-    const inView = (row) => row >= 0 && main.end[row] > this.from && main.start[row] < this.to;
-    let found = 0;
-    for (let row = 0; row < scene.sinks.length; row++)
-      if (inView(tasks.last[scene.sources[row]]) && inView(tasks.first[scene.sinks[row]]) && found++ < MOST_ARROWS)
-        chosen.push(row);
-    this.hiddenArrows = Math.max(found - MOST_ARROWS, 0);
-    if (!this.hiddenArrows)
-      for (const row of chosen) this.arrowBetween(scene.sources[row], scene.sinks[row], this.quietColor);
-    let messages = 0;
-    for (let row = 0; row < scene.messages.start.length && messages < MOST_ARROWS; row++) {
-      const start = scene.messages.start[row];
-      if (start < this.to && start + scene.messages.time[row] > this.from) {
-        this.messageArrow(row);
-        messages++;
-      }
-    }
-  }
-
-  arrowBetween(source, sink, color) {
-    const {
-      tasks,
-      rows,
-      layers: { main },
-    } = this.scene;
-    const from = tasks.last[source],
-      to = tasks.first[sink];
-    if (from < 0 || to < 0) return;
-    const middle = (lane) => rows[lane].main + rows[lane].height / 2;
-    this.arrow(this.x(main.end[from]), middle(main.lane[from]), this.x(main.start[to]), middle(main.lane[to]), color);
-  }
-
-  messageArrow(row) {
-    const { messages, rows } = this.scene,
-      from = messages.lane[row],
-      to = messages.to_lane[row];
-    if (from < 0 || to < 0) return;
-    const middle = (lane) => rows[lane].main + rows[lane].height / 2;
-    this.arrow(
-      this.x(messages.start[row]),
-      middle(from),
-      this.x(messages.start[row] + messages.time[row]),
-      middle(to),
-      css("c-send"),
-      [5, 3],
-    );
-  }
-
-  arrow(x1, y1, x2, y2, color, dash = []) {
-    const { context } = this,
-      bend = Math.min(Math.abs(x2 - x1) / 2, 60) + 8;
-    context.strokeStyle = context.fillStyle = color;
-    context.lineWidth = 1.2;
-    context.setLineDash(dash);
-    context.beginPath();
-    context.moveTo(x1, y1);
-    context.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
-    context.stroke();
-    context.setLineDash([]);
-    context.beginPath();
-    context.moveTo(x2, y2);
-    context.lineTo(x2 - 7, y2 - 3.5);
-    context.lineTo(x2 - 7, y2 + 3.5);
-    context.fill();
-    this.stats.objects++;
-  }
-
-  drawSelected() {
-    if (!this.selected) return;
-    const { context, scene } = this,
-      { layer, row, task } = this.selected,
-      { start, end } = scene.layers[layer];
-    const outline = (name, one) => {
-      const lane = scene.laneOf(name, one),
-        box =
-          name === "regions"
-            ? { top: scene.rows[lane].top, height: scene.rows[lane].main - scene.rows[lane].top }
-            : this.boxOf(name, lane);
-      const bars = scene.layers[name],
-        left = this.x(bars.start[one]);
-      context.strokeRect(left - 1, box.top - 1, Math.max(this.x(bars.end[one]) - left, 2) + 1, box.height + 2);
-    };
-    context.lineWidth = 2;
-    context.strokeStyle = this.textColor;
-    outline(layer, row);
-    if (layer === "main" && task >= 0)
-      for (const one of new Set([scene.tasks.first[task], scene.tasks.last[task]]))
-        if (one >= 0 && one !== row) outline("main", one);
-    context.lineWidth = 1;
-    this.stats.objects += 2;
-  }
-
-  drawLabels(visible) {
-    const { context, scene } = this;
-    context.save();
-    context.beginPath();
-    context.rect(0, AXIS, GUTTER, this.height - AXIS);
-    context.clip();
-    context.font = "12px system-ui, sans-serif";
-    context.textBaseline = "middle";
-    context.textAlign = "right";
-    let before = "";
-    for (const lane of visible) {
-      const { main, height } = scene.rows[lane],
-        { text, kind } = scene.lanes[lane];
-      if (kind !== "thread" && text === before) continue;
-      before = text;
-      context.fillStyle = kind === "thread" ? this.textColor : this.quietColor;
-      context.fillText(
-        text.length > 21 ? `${text.slice(0, 20)}\u2026` : text,
-        GUTTER - 8,
-        main + height / 2 + AXIS - this.scroll,
-      );
-      this.stats.objects++;
-    }
-    context.restore();
-  }
-
-  drawAxis() {
-    const { context, width } = this,
-      [zero] = this.scene.home;
-    context.fillStyle = this.cardColor;
-    context.fillRect(0, 0, width, AXIS);
-    context.font = "11px system-ui, sans-serif";
-    context.textBaseline = "middle";
-    context.textAlign = "center";
-    const step = niceStep((this.to - this.from) / Math.max((width - GUTTER) / 110, 2));
-    for (let time = Math.ceil((this.from - zero) / step) * step; time + zero < this.to; time += step) {
-      const x = this.x(time + zero);
-      context.fillStyle = this.lineColor;
-      context.fillRect(Math.round(x), AXIS - 5, 1, 5);
-      context.fillStyle = this.quietColor;
-      if (x > GUTTER + 20 && x < width - 26) context.fillText(axisTime(time, step), x, 10);
-      this.stats.objects += 2;
-    }
-    context.textAlign = "left";
-    context.fillStyle = this.lineColor;
-    context.fillRect(GUTTER, AXIS - 1, width - GUTTER, 1);
-  }
-
-  // The whole run, and what of it is in view.
-  drawOverview() {
-    const context = this.overview.getContext("2d"),
-      { scene } = this,
-      [begin, end] = scene.home;
-    const { edges, causes } = scene.meta.breakdown,
-      x = (time) => GUTTER + ((time - begin) / (end - begin)) * (this.width - GUTTER);
-    context.clearRect(0, 0, this.width, 34);
-    for (let window = 0; window + 1 < edges.length; window++) {
-      const left = x(edges[window] - scene.meta.begin),
-        right = x(edges[window + 1] - scene.meta.begin);
-      let base = 34;
-      for (const part of ["work", "overhead", "idle"]) {
-        const tall = causes.reduce((sum, cause) => sum + (cause.part === part ? cause.share[window] : 0), 0) * 0.34;
-        context.fillStyle = css(part);
-        context.fillRect(left, base - tall, right - left + 0.5, tall);
-        base -= tall;
-        this.stats.objects++;
-      }
-    }
-    const from = Math.max(x(this.from), GUTTER),
-      to = Math.min(x(this.to), this.width);
-    context.fillStyle = this.cardColor;
-    context.globalAlpha = 0.72;
-    context.fillRect(GUTTER, 0, Math.max(from - GUTTER, 0), 34);
-    context.fillRect(to, 0, Math.max(this.width - to, 0), 34);
-    context.globalAlpha = 1;
-    context.strokeStyle = this.accentColor;
-    context.lineWidth = 2;
-    context.strokeRect(from + 1, 1, Math.max(to - from - 2, 2), 32);
-    context.fillStyle = this.quietColor;
-    context.font = "12px system-ui, sans-serif";
-    context.textAlign = "right";
-    context.textBaseline = "middle";
-    context.fillText("work, idle, overhead", GUTTER - 8, 17);
-  }
-}
-
-function niceStep(least) {
-  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
-  return [1, 2, 5, 10].map((one) => one * power).find((one) => one >= least);
-}
-
-function axisTime(time, step) {
-  if (time === 0) return "0";
-  const [factor, unit] =
-    Math.abs(time) >= 1e9
-      ? [1e9, "s"]
-      : Math.abs(time) >= 1e6
-        ? [1e6, "ms"]
-        : Math.abs(time) >= 1e3
-          ? [1e3, "us"]
-          : [1, "ns"];
-  const digits = Math.max(Math.ceil(-Math.log10(step / factor) - 1e-9), 0);
-  return `${(time / factor).toFixed(digits)} ${unit}`;
 }
 
 function isDark(color) {

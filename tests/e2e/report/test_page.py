@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of `marline report --html`, in Chromium: it says nothing on the console and asks for nothing, every jump
+lands, frames draw a bounded number of objects, text can be read in light and dark; and what a page leaves out."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import Browser
+from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, save
+from test_report import document_of, report
+
+from marline.page import encode
+from marline.page.bars import Bars
+from marline.page.choice import LONGEST, choose
+from marline.page.levels import COARSEST, make_levels
+from marline.trace.read.events import CALL_NUMBER
+
+US = 1000
+WORLD, TAG, LOOP = 1, 7, 1
+OTHER = 201
+MOST_OBJECTS = 60_000  # assets/gantt.js
+
+
+def run_task(stream: Stream, task: int, start: int, end: int, outer: int) -> None:
+    stream.add(1000 + end * US, "task_run", task, start=1000 + start * US, outer=outer)
+
+
+def call(stream: Stream, task: int, name: str, peer: int, start: int, end: int) -> None:
+    words = {"peer": peer, "tag": TAG, "bytes": 4096, "comm": WORLD, "call": CALL_NUMBER[name]}
+    stream.add(1000 + start * US, "mpi_enter", task, **words).add(1000 + end * US, "mpi_exit", task, **words)
+
+
+def write_two_ranks(folder: Path) -> Path:
+    """Rank 0: A (0 to 100 us) sends at its end (90 to 95); B follows A and lasts 300, C is as short as A. Rank 1: A
+    receives from 0 to 110, then a loop and a barrier."""
+    first = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=2)
+    for number, task in enumerate((A, B, C)):
+        first.add(1000 + number, "task_create", task, parent=IMPLICIT, flags=4, code=4096)
+        first.add(1000 + number, "dependence", task, type=3, address=8 if task != C else 16)
+    call(first, A, "MPI_Send", 1, 90, 95)
+    run_task(first, A, 1, 100, IMPLICIT)
+    first.add(1000 + 100 * US, "region_begin", IMPLICIT, color=0)
+    run_task(first, B, 101, 401, IMPLICIT)
+    first.add(1000 + 402 * US, "region_end", IMPLICIT).add(1000 + 410 * US, "implicit_end", IMPLICIT)
+    second = Stream(2).add(1000, "implicit_begin", OTHER, index=1, size=2)
+    run_task(second, C, 2, 103, OTHER)
+    second.add(1000 + 104 * US, "wait_begin", OTHER, kind=3).add(1000 + 409 * US, "wait_end", OTHER, kind=3)
+    second.add(1000 + 410 * US, "implicit_end", OTHER)
+    save(folder, [first, second], argv=["./app", "<7>"], exe="/there/app", host="node", runtime="Marline 9", mpi="MPI 4")
+    third = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=1)
+    third.add(1001, "task_create", A, parent=IMPLICIT, flags=4, code=8192)
+    third.add(1000 + US, "task_schedule", IMPLICIT, next=A, status=SWITCH)
+    call(third, A, "MPI_Recv", 0, 2, 110)
+    third.add(1000 + 120 * US, "task_schedule", A, next=IMPLICIT, status=COMPLETE)
+    third.add(1000 + 130 * US, "work_begin", IMPLICIT, kind=LOOP).add(1000 + 180 * US, "work_end", IMPLICIT, kind=LOOP)
+    third.add(1000 + 410 * US, "implicit_end", IMPLICIT)
+    return save(folder, [third], rank=1)
+
+
+def write_many(folder: Path, tasks: int) -> Path:
+    """Tasks of 1 to 9 us, one after the other on two threads."""
+    chance = random.Random(39)
+    first = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=2)
+    second = Stream(2).add(1000, "implicit_begin", OTHER, index=1, size=2)
+    for number in range(tasks):
+        first.add(1000 + number, "task_create", 1000 + number, parent=IMPLICIT, flags=4, code=4096 * (1 + number % 3))
+    times = [tasks // US + 1] * 2
+    for number in range(tasks):
+        side = number % 2
+        length = chance.randint(1, 9)
+        run_task((first, second)[side], 1000 + number, times[side], times[side] + length, (IMPLICIT, OTHER)[side])
+        times[side] += length + 1
+    for stream in (first, second):
+        stream.flushed = len(stream.records) // stream.window
+    return save(folder, [first, second])
+
+
+def write_page(folder: Path, page: Path, *words: str) -> str:
+    result = report(folder, "--html", page, *words)
+    assert result.returncode == 0, result.stderr
+    return result.stderr
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("chromium")) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def two_ranks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("two")
+    page = tmp_path_factory.mktemp("page") / "page.html"
+    write_page(write_two_ranks(folder), page)
+    return folder, page
+
+
+def test_page_says_what_the_report_says(two_ranks: tuple[Path, Path]) -> None:
+    """Its first sentence is the report's, and all of it is text that needs no script."""
+    folder, page = two_ranks
+    text, document = page.read_text(), document_of(folder)
+    first = document["causes"][0]["text"]
+    assert first[1:] in text and text.index(first[1:]) < text.index('id="timeline"')
+    assert "<title>app &lt;7&gt; - Marline</title>" in text
+    for wanted in ("Kinds of tasks", "MPI calls", "MPI_Recv", "Bytes between ranks", "4 KiB"):
+        assert wanted in text
+    assert not re.search(r'(?:src|href)="(?!#)', text)
+
+
+def test_page_in_chromium(browser: Browser, two_ranks: tuple[Path, Path]) -> None:
+    """It asks for nothing, says nothing, and holds what was recorded: five bars of tasks and one message."""
+    _, page = two_ranks
+    browser.open(page)
+    counts = browser.run("[marlinePage.gantt.scene.tasks.count, marlinePage.gantt.scene.messages.start.length,"
+                         "marlinePage.gantt.scene.lanes.length, marlinePage.gantt.scene.chain.start.length > 0]")  # fmt: skip
+    assert counts == [4, 1, 3, True]
+    # B waits for A, and nothing for B.
+    assert browser.run("[marlinePage.gantt.scene.predecessors(1), marlinePage.gantt.scene.successors(1)]") == [[0], []]
+    for theme in range(3):
+        browser.run("document.querySelector('#theme').click()")
+    assert browser.said == [] and [url for url in browser.asked if not url.startswith("file:")] == []
+
+
+def test_every_jump_lands(browser: Browser, two_ranks: tuple[Path, Path]) -> None:
+    _, page = two_ranks
+    browser.open(page)
+    jumps = browser.run("[...document.querySelectorAll('[data-go]')].map((one) => [one.dataset.go, "
+                        "Boolean(one.closest('#verdict')), one.click(), marlinePage.lastJump, "
+                        "marlinePage.gantt.scene.meta.begin])")  # fmt: skip
+    assert sum(of_advice for _, of_advice, *_ in jumps) >= 1 and len(jumps) >= 7
+    for go, _, _, landed, begin in jumps:
+        start, end, lane = map(int, go.split(","))
+        assert start < end and (landed["from"], landed["to"]) == (start - begin, end - begin)
+        assert landed["view"][0] <= landed["from"] and landed["to"] <= landed["view"][1]
+        assert landed["view"][1] - landed["view"][0] <= 6 * (end - start) and (lane < 0 or landed["selected"])
+    # The longest task of its kind is B.
+    kinds = [go for go, *_ in jumps if go.startswith(f"{101 * US},{401 * US},")]
+    assert kinds and browser.said == []
+
+
+def test_keys(browser: Browser, two_ranks: tuple[Path, Path]) -> None:
+    _, page = two_ranks
+    browser.open(page)
+    view = "[marlinePage.gantt.from, marlinePage.gantt.to]"
+    whole = browser.run(view)
+    browser.run("document.querySelector('#gantt').focus()")
+    browser.key("+", "+")
+    near = browser.run(view)
+    assert near[0] > whole[0] and near[1] < whole[1]
+    browser.key("ArrowRight")
+    assert browser.run(view)[0] > near[0]
+    browser.key("Home")
+    assert browser.run(view) == whole
+    browser.key("/", "/")
+    assert browser.run("document.activeElement.id") == "search"
+    for letter in "recv":
+        browser.key(letter, letter)
+    browser.key("Enter")
+    assert browser.run("document.querySelector('#found').value") == "1 of 1"
+    assert "MPI_Recv" in browser.run("document.querySelector('#details').textContent")
+    browser.run("document.querySelectorAll('#kinds thead button')[2].click()")
+    assert browser.run("document.querySelectorAll('#kinds thead th')[2].getAttribute('aria-sort')") == "descending"
+    assert browser.said == []
+
+
+CONTRAST = """
+(() => {
+  const light = (color) => {
+    const parts = color.match(/[\\d.]+/g).slice(0, 3).map((one) => one / 255)
+      .map((one) => (one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const behind = (one) => {
+    for (; one; one = one.parentElement) {
+      const color = getComputedStyle(one).backgroundColor;
+      if (!/, 0\\)$|transparent|\\/ 0/.test(color)) return color;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  return [...document.querySelectorAll("p, dt, dd, th, td, button, summary, a, label, li, h2, h3")]
+    .filter((one) => one.offsetParent && one.textContent.trim() && !one.closest(".skip"))
+    .map((one) => {
+      const [a, b] = [light(getComputedStyle(one).color), light(behind(one))].sort((x, y) => y - x);
+      return [(a + 0.05) / (b + 0.05), one.className + " " + one.textContent.slice(0, 30)];
+    }).filter(([ratio]) => ratio < 4.5);
+})()
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read(browser: Browser, two_ranks: tuple[Path, Path], scheme: str) -> None:
+    """WCAG 2.1, 1.4.3: a contrast of 4.5 between text and what is behind it."""
+    _, page = two_ranks
+    browser.open(page, scheme)
+    assert browser.run(CONTRAST) == []
+    is_dark = browser.run("getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0] < 90")
+    assert is_dark == (scheme == "dark")
+
+
+def test_objects_of_a_frame_are_bounded(browser: Browser, tmp_path: Path) -> None:
+    """From the whole run down to single tasks, with all arrows and the critical path."""
+    page = tmp_path / "page.html"
+    write_page(write_many(tmp_path, 12_000), page)
+    browser.open(page)
+    frames = browser.run("""(async () => {
+      const { gantt } = marlinePage, seen = [];
+      document.querySelector("#show-path").click();
+      document.querySelector("#show-arrows").click();
+      for (let step = 0; step < 20; step++) {
+        gantt.frame();
+        seen.push([gantt.stats.objects, gantt.stats.exact]);
+        gantt.zoom(0.6);
+      }
+      return seen;
+    })()""")
+    assert max(objects for objects, _ in frames) <= MOST_OBJECTS
+    assert [frames[0][1], frames[-1][1]] == [False, True] and browser.said == []
+
+
+def test_levels_keep_every_nanosecond() -> None:
+    """Two lanes; in each level the shares of a part are those of the bars in it."""
+    lane, start = np.array([0, 0, 1]), np.array([0, 3000, 500])
+    end = np.array([1024, 4096, 2500])
+    none = np.zeros(3, dtype=np.int64)
+    levels = make_levels(Bars(lane, start, end, np.array([0, 1, 1]), none, none, none), 2, 2, 0, 1 << 20)
+    assert levels[-1].parts == COARSEST and all(a.parts == 4 * b.parts for a, b in zip(levels, levels[1:]))
+    last = levels[-1]  # parts of 4096 ns
+    assert dict(zip(zip(last.cell.tolist(), last.style.tolist()), last.share.tolist())) == {
+        (0, 0): round(255 * 1024 / 4096), (0, 1): round(255 * 1096 / 4096), (COARSEST, 1): round(255 * 2000 / 4096)}
+
+
+def test_what_a_page_keeps() -> None:
+    """The critical path, the longest, and whole windows: within these no bar is missing."""
+    count = 60_000
+    chance = np.random.default_rng(39)
+    start = np.sort(chance.integers(0, 10**8, count))
+    bars = Bars(np.zeros(count, dtype=np.int64), start, start + chance.integers(1, 1500, count), *(
+        np.zeros(count, dtype=np.int64) for _ in range(1)), np.arange(count), *(
+        np.zeros(count, dtype=np.int64) for _ in range(2)))  # fmt: skip
+    on_path = chance.random(count) < 0.02
+    chosen = choose(bars, on_path, 20_000, 0, 10**8)
+    kept = np.zeros(count, dtype=bool)
+    kept[chosen.rows] = True
+    assert kept[on_path].all() and 15_000 < len(chosen.rows) < 25_000
+    length = bars.end - bars.start
+    assert np.sort(length[kept])[-LONGEST:].min() >= np.sort(length)[-LONGEST]
+    assert chosen.windows
+    for begin, end in chosen.windows:
+        assert kept[(bars.start < end) & (bars.end > begin)].all()
+    assert len(choose(bars, on_path, count, 0, 10**8).rows) == count
+
+
+def test_numbers_as_bytes() -> None:
+    """Every coding gives back what it was given; read here as assets/data.js reads it."""
+    chance = random.Random(39)
+    for coding in (encode.PLAIN, encode.SIGNED, encode.DIFFERENCES):
+        low = 0 if coding == encode.PLAIN else -(1 << 52)
+        values = [0, 1, 127, 128, 16383, 16384] + [chance.randint(low, 1 << chance.randint(1, 52)) for _ in range(300)]
+        assert _read(encode._pack(np.array(values), coding), coding) == values
+
+
+def _read(packed: bytes, coding: str) -> list[int]:
+    values, value, shift = [], 0, 0
+    for byte in packed:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            value = value if coding == encode.PLAIN else -(value + 1) // 2 if value % 2 else value // 2
+            values.append(value + (values[-1] if values and coding == encode.DIFFERENCES else 0))
+            value, shift = 0, 0
+    return values
+
+
+def test_refusals(two_ranks: tuple[Path, Path], tmp_path: Path) -> None:
+    folder, _ = two_ranks
+    for words, said in ((("--full",), "name that, too"), (("--html", "x.png"), "name it x.html"),
+                        (("--html", str(tmp_path / "no" / "x.html")), "No such file")):  # fmt: skip
+        result = report(folder, *words)
+        assert result.returncode == 125 and said in result.stderr and result.stderr.count("\n") == 1
