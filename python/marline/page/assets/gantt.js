@@ -3,7 +3,9 @@
 // frame draws what is in view, from a level of added-up bars where that is too much: never more than MOST_OBJECTS.
 
 const MOST_BARS = 8000,
-  MOST_CELLS = 6000,
+  MOST_CELLS = 16000,
+  MOST_ROWS = 24000,
+  MOST_BESIDE = 5000,
   MOST_STEPS = 3000,
   MOST_ARROWS = 1500,
   MOST_TEXTS = 250,
@@ -197,7 +199,7 @@ class Gantt {
     return (
       levels.find(
         ({ parts }) =>
-          width / parts >= 1.5 &&
+          width / parts >= 0.9 &&
           lanes * Math.min(parts, ((this.to - this.from) / this.scene.end) * parts) <= MOST_CELLS,
       ) || levels[levels.length - 1]
     );
@@ -220,7 +222,7 @@ class Gantt {
         high = firstAbove(cell, lane * parts + last - 1, low, cell.length);
       let filled = 0,
         before = -1;
-      for (let row = low; row < high && this.stats.cells < MOST_CELLS * 4; row++, this.stats.cells++) {
+      for (let row = low; row < high && this.stats.cells < MOST_ROWS; row++, this.stats.cells++) {
         if (cell[row] !== before) [filled, before] = [0, cell[row]];
         const tall = (height * share[row]) / 255;
         (rectangles[style[row]] ||= []).push(
@@ -315,12 +317,12 @@ class Gantt {
         ? visible.flatMap((lane) => Array.from({ length: nested }, (_, depth) => [lane, lane * nested + depth, depth]))
         : visible.map((lane) => [lane, lane, 0]);
     const ranges = sublanes.map(([, sublane]) => layer.rows(sublane, this.from, this.to));
-    const many = ranges.reduce((sum, [low, high]) => sum + high - low, 0) > MOST_BARS;
+    const many = ranges.reduce((sum, [low, high]) => sum + high - low, 0) > MOST_BESIDE;
     sublanes.forEach(([lane, , depth], number) => {
       const row = this.scene.rows[lane],
         box = name === "regions" ? { top: row.top + depth * STRIP, height: STRIP - 1 } : this.boxOf(name, lane);
       let last = -1;
-      for (let at = ranges[number][0]; at < ranges[number][1] && drawn < MOST_BARS; at++) {
+      for (let at = ranges[number][0]; at < ranges[number][1] && drawn < MOST_BESIDE; at++) {
         if (many && layer.end[at] - layer.start[at] < least && layer.end[at] - last < least) continue;
         last = layer.end[at];
         const left = Math.max(this.x(layer.start[at]), GUTTER - 2);
