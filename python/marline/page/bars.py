@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from marline.trace import symbols
 from marline.trace.analysis import Analysis
 from marline.trace.model import lane_number
 from marline.trace.passes.devices import FROM_DEVICE, KERNEL, SORTS, TO_DEVICE, UPKEEP, WAIT
@@ -18,6 +19,7 @@ from marline.trace.passes.packing import lowest_lanes
 from marline.trace.passes.regions import Spans
 from marline.trace.read.columns import Columns, TimeLines, find, group_starts
 from marline.trace.read.events import CALL_KINDS, MPI_CALLS
+from marline.trace.statistics import group_by
 
 from .styles import Styles
 
@@ -49,6 +51,7 @@ class Lane:
     rank: int
     kind: str  # thread, suspended or device
     text: str
+    has_tasks: bool = True  # else MPI calls stand for most of what it does
 
 
 class Names:
@@ -112,12 +115,12 @@ def _find_lanes(of: Analysis, suspended: _Suspended) -> Lanes:
     ran = group_starts(runs.rank, runs.thread)
     threads = np.unique(np.r_[lane_number(runs.rank[ran], runs.thread[ran]),
                               lane_number(calls.rank, calls.start_thread)])  # fmt: skip
-    many = len(of.trace.ranks) > 1
+    many, without = len(of.trace.ranks) > 1, _ranks_without_tasks(of)
     lanes = Lanes()
     for rank in sorted(of.trace.ranks):
         where = f"rank {rank} " if many else ""
         for number, thread in enumerate(threads[threads >> 16 == rank].tolist()):
-            lanes.add(thread, Lane(rank, "thread", f"{where}thread {number}"))
+            lanes.add(thread, Lane(rank, "thread", f"{where}thread {number}", rank not in without))
         for lane in range(suspended.lanes_of(rank)):
             lanes.add(("suspended", rank, lane), Lane(rank, "suspended", f"{where}suspended"))
         mine = devices.rank == rank
@@ -152,12 +155,31 @@ def _bars(lane: np.ndarray, start: np.ndarray, end: np.ndarray, style: np.ndarra
 
 def _thread_bars(of: Analysis, styles: Styles, lanes: Lanes) -> Bars:
     runs, owners, kinds = of["segments"], of["owners"], of["kinds"]
-    style = np.full(len(owners), styles.number("implicit"))
+    without = _ranks_without_tasks(of)
+    style = np.where(np.isin(runs.rank, without), styles.number("code"), styles.number("implicit"))
     known = owners >= 0
     style[known] = kinds.of_task[owners[known]]
     waits = np.flatnonzero(runs.waits)
     style[waits] = _wait_styles(of, styles, runs.task[waits], runs.start[waits])
-    return _bars(lanes.of_threads(runs.rank, runs.thread), runs.start, runs.end, style, owners)
+    bars = _bars(lanes.of_threads(runs.rank, runs.thread), runs.start, runs.end, style, owners)
+    return bars.joined(_code_bars(of, styles, lanes))
+
+
+def _ranks_without_tasks(of: Analysis) -> list[int]:
+    found = of["breakdown"]
+    return [rank for rank, model in zip(found.ranks.tolist(), found.models) if model == "code"]
+
+
+def _code_bars(of: Analysis, styles: Styles, lanes: Lanes) -> Bars:
+    """Threads that OpenMP does not know ran the program's code from the first MPI call to the last."""
+    calls = of["calls"]
+    lane = lanes.of_threads(calls.rank, calls.start_thread)
+    runs = of["segments"]
+    ran = group_starts(runs.rank, runs.thread)
+    known = np.isin(lane, lanes.of_threads(runs.rank[ran], runs.thread[ran]))
+    groups = group_by(lane[~known])
+    return _bars(groups.key(lane[~known]), groups.min(calls.start[~known]), groups.max(calls.end[~known]),
+                 styles.number("code"))  # fmt: skip
 
 
 def _wait_styles(of: Analysis, styles: Styles, task: np.ndarray, time: np.ndarray) -> np.ndarray:
@@ -229,14 +251,37 @@ def _held_calls(of: Analysis, styles: Styles, names: Names, lanes: Lanes) -> Bar
                  calls.bytes[rows])  # fmt: skip
 
 
+def worksharing_codes(of: Analysis) -> tuple[np.ndarray, symbols.Symbols]:
+    """Of each row of `worksharing` the code address, and where these lie in the source."""
+    begins = of.trace.select("work_begin")
+    codes, ranks = of.trace.field("work_begin", "code", begins), of.trace.rank[begins]
+    by_rank = {int(rank): codes[ranks == rank] for rank in np.unique(ranks)}
+    return codes, symbols.locate(of.trace.ranks, by_rank)
+
+
+def _construct_names(of: Analysis, names: Names) -> np.ndarray:
+    """By row of `worksharing`: what it is, and its place in the source."""
+    spans: Spans = of["worksharing"]
+    codes, found = worksharing_codes(of)
+    groups = group_by(spans.name, spans.rank, codes)
+    row = np.zeros(len(codes), dtype=np.int64)
+    for number, one in enumerate(groups.order[groups.first].tolist()):
+        place = found.places.get((int(spans.rank[one]), int(codes[one])))
+        text = f"{spans.names[spans.name[one]]} {place.short() if place else ''}".rstrip()
+        mine = slice(int(groups.first[number]), int(groups.first[number] + groups.count[number]))
+        row[groups.order[mine]] = names.row(text)
+    return row
+
+
 def _region_bars(of: Analysis, styles: Styles, names: Names, lanes: Lanes, left_out: list[str]) -> Bars:
     """Nested ones lie above one another: the lane counts MOST_NESTED for each lane of the timeline."""
     parts = [_bars(*(np.zeros(0, dtype=np.int64),) * 3, 0)]
     for key, style in (("worksharing", "loop"), ("regions", "region")):
         spans: Spans = of[key]
-        row = np.array([names.row(text) for text in spans.names], dtype=np.int64)
+        row = _construct_names(of, names) if key == "worksharing" else np.array(
+            [names.row(text) for text in spans.names], dtype=np.int64)[spans.name]  # fmt: skip
         parts.append(_bars(lanes.of_threads(spans.rank, spans.thread), spans.start, spans.end, styles.number(style), -1,
-                           row[spans.name] if len(row) else -1))  # fmt: skip
+                           row))  # fmt: skip
     bars = parts[0].joined(*parts[1:])
     bars = bars.take(np.flatnonzero(bars.lane >= 0))
     kept = bars.take(np.sort(np.argsort(bars.start - bars.end, kind="stable")[:MOST_PACKED]))
@@ -245,6 +290,7 @@ def _region_bars(of: Analysis, styles: Styles, names: Names, lanes: Lanes, left_
     if len(shown.lane) < len(bars.lane):
         left_out.append(f"{len(bars.lane) - len(shown.lane):,} of {len(bars.lane):,} loops and regions: the shortest, "
                         f"and those nested deeper than {MOST_NESTED}")  # fmt: skip
+    shown.style = styles.of_constructs(shown.name, shown.end - shown.start, names.texts, shown.style)
     shown.lane = shown.lane * MOST_NESTED + depth[depth < MOST_NESTED]
     return shown
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from marline.trace.analysis import Analysis
+from marline.trace.global_graph.build import THREAD_SHIFT
 from marline.trace.global_graph.edges import WORK
 from marline.trace.read.columns import Columns, TimeLines, distinct, find, group_starts
+from marline.trace.read.records import TASK_BITS
 
 from .bars import Lanes
 
@@ -64,12 +66,16 @@ def find_chain(of: Analysis, lanes: Lanes) -> tuple[Chain, int]:
 def _lanes_at(of: Analysis, lanes: Lanes, task: np.ndarray, time: np.ndarray) -> np.ndarray:
     """Where a task was at a time; at the end of a segment it is still there."""
     runs = of["segments"]
+    # What OpenMP does not know is numbered by its thread.
+    rank, thread = (task >> np.uint64(TASK_BITS)).astype(np.int64), (task >> np.uint64(THREAD_SHIFT)).astype(np.int64)
+    is_thread = (task != 0) & (task & np.uint64((1 << THREAD_SHIFT) - 1) == 0)
+    found = np.where(is_thread, lanes.of_threads(rank, thread & 0xFFFF), -1)
     rows = np.flatnonzero(find(distinct(task), runs.task) >= 0)
     if not len(rows):
-        return np.full(len(task), -1)
+        return found
     at = TimeLines(runs.task[rows], runs.start[rows]).latest(task, time)
     row = rows[np.maximum(at, 0)]
-    return np.where(at >= 0, lanes.of_threads(runs.rank[row], runs.thread[row]), -1)
+    return np.where(at >= 0, lanes.of_threads(runs.rank[row], runs.thread[row]), found)
 
 
 @dataclass

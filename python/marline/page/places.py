@@ -14,7 +14,7 @@ from marline.trace.passes.regions import Spans
 from marline.trace.passes.thread_time.causes import NUMBER
 from marline.trace.statistics import group_by
 
-from .bars import Lanes
+from .bars import Lanes, worksharing_codes
 
 MOST_OUTLIERS = 30
 FAR = 3  # times the median of its kind
@@ -89,6 +89,22 @@ def longest_spans(of: Analysis, lanes: Lanes, name: str) -> dict[tuple[str, int]
     last = dict(zip(keys[order].tolist(), order.tolist()))
     return {(spans.names[spans.name[row]], int(spans.rank[row])): Place(int(spans.start[row]), int(spans.end[row]),
                                                                        int(lane[row])) for row in last.values()}
+
+
+def longest_constructs(of: Analysis, lanes: Lanes) -> dict[tuple[str, int], Place]:
+    """Of each source line with a worksharing construct."""
+    spans: Spans = of["worksharing"]
+    codes, found = worksharing_codes(of)
+    lane = lanes.of_threads(spans.rank, spans.thread)
+    longest: dict[tuple[str, int], Place] = {}
+    order = np.argsort(spans.start - spans.end, kind="stable")
+    _, first = np.unique(codes[order], return_index=True)
+    for row in order[np.sort(first)].tolist():
+        place = found.places.get((int(spans.rank[row]), int(codes[row])))
+        if place:
+            longest.setdefault((place.file, place.line), Place(int(spans.start[row]), int(spans.end[row]),
+                                                               int(lane[row])))  # fmt: skip
+    return longest
 
 
 def longest_calls(of: Analysis, lanes: Lanes) -> dict[int, Place]:

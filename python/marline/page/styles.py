@@ -15,6 +15,7 @@ import numpy as np
 from marline.trace.analysis import Analysis
 
 _KIND_COLORS = ("#4c8bc4", "#e69f00", "#2a9d7c", "#d98cb3", "#d55e00", "#8fcbea", "#cfc32f")
+_CONSTRUCT_COLORS = ("#5f7f4f", "#a1765a", "#5b7fa6", "#b0823c", "#7d6b9a", "#4f8f8b", "#a65f78", "#8a8f3f")
 _MORE_COLORS = ("#8a93a3", "#a9926f", "#6f8f8a", "#a38a9b", "#b0b0a0")
 
 
@@ -28,6 +29,7 @@ class Fixed:
 
 FIXED = (
     Fixed("implicit", "code outside of tasks"),
+    Fixed("code", "the program's code"),
     Fixed("barrier", "waits in a barrier"),
     Fixed("taskwait", "waits in taskwait or taskgroup"),
     Fixed("lock", "waits for a lock"),
@@ -51,12 +53,23 @@ class Styles:
     """Kinds of tasks are numbered as in the pass `kinds`; the fixed ones follow."""
 
     kinds: list[dict[str, Any]] = field(default_factory=list)
+    constructs: list[dict[str, Any]] = field(default_factory=list)  # loops and regions with a colour of their own
 
     def number(self, key: str) -> int:
         return len(self.kinds) + next(at for at, one in enumerate(FIXED) if one.key == key)
 
     def document(self) -> list[dict[str, Any]]:
-        return [*self.kinds, *({"key": one.key, "name": one.text} for one in FIXED)]
+        return [*self.kinds, *({"key": one.key, "name": one.text} for one in FIXED), *self.constructs]
+
+    def of_constructs(self, name: np.ndarray, time: np.ndarray, texts: list[str], other: np.ndarray) -> np.ndarray:
+        """A style for each name that takes much time; `other`: of the rest. `name`: rows of `texts`."""
+        total = np.bincount(name, weights=time, minlength=len(texts))
+        most = np.argsort(-total, kind="stable")[: len(_CONSTRUCT_COLORS)]
+        style = other.copy()
+        for color, one in zip(_CONSTRUCT_COLORS, most[total[most] > 0].tolist()):
+            style[name == one] = len(self.kinds) + len(FIXED) + len(self.constructs)
+            self.constructs.append({"key": "construct", "name": texts[one], "color": color})
+        return style
 
 
 def find_styles(of: Analysis) -> Styles:

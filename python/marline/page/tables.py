@@ -8,7 +8,7 @@ from typing import Any
 from marline.trace.analysis import Analysis
 from marline.trace.read.events import CALL_NUMBER
 
-from . import places
+from . import further, places
 from .bars import Lanes
 from .html import Cell, Row, number, octets, share, table, time, words
 from .places import Place
@@ -20,9 +20,9 @@ Document = dict[str, Any]
 
 def all_tables(of: Analysis, document: Document, lanes: Lanes) -> str:
     return "".join((
-        kinds(of, document, lanes), bounds(document), outliers(of, lanes), spans(of, document, lanes, "worksharing"),
-        spans(of, document, lanes, "regions"), calls(of, document, lanes), messages(of, lanes), ranks(document),
-        devices(document), passes(document),
+        kinds(of, document, lanes), bounds(document), outliers(of, lanes), further.loops(of, document, lanes),
+        spans(of, document, lanes, "worksharing"), spans(of, document, lanes, "regions"), calls(of, document, lanes),
+        further.mpi_waits(document), messages(of, lanes), ranks(document), devices(document), passes(document),
     ))  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from marline.trace.analysis import Analysis
 from marline.trace.global_graph.edges import EDGE_KINDS
 from marline.units import duration, percent
 
-from . import links, over_time, places, tables
+from . import further, links, over_time, places, tables
 from .bars import MOST_NESTED, Bars, Timeline, make_timeline
 from .choice import MOST_BARS, choose
 from .encode import DIFFERENCES, SIGNED, ColumnFile
@@ -147,7 +147,7 @@ def _page(of: Analysis, document: dict[str, Any], timeline: Timeline, data: str,
         "title": escape(title or "trace"),
         "about": escape(report_text.header(document).plain.partition("\n")[2]),
         "verdict": _verdict(of, document),
-        "figures": _figures(document),
+        "figures": _figures(document) + further.cards(document),
         "tables": tables.all_tables(of, document, timeline.lanes),
         "left_out": "".join(f"<li>{escape(text)}</li>" for text in left_out) or "<li>nothing</li>",
         "remarks": "".join(f"<li>{escape(text)}</li>" for text in document["remarks"] + document["incomplete"]),
@@ -196,9 +196,12 @@ def _figures(document: dict[str, Any]) -> str:
     """How thread time divides, and how far the run is from what its graph allows."""
     total, path = document["total"], document["critical_path"]
     whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
+    tasks = document["graph"]["tasks"]
     figures = [("makespan", duration(total["makespan_ns"]), f"on {total['threads']} threads"),
-               ("work", percent(total["work_ns"], whole), "of thread time, in task bodies"),
-               ("idle", percent(total["idle_ns"], whole), "no task was ready"),
+               ("work", percent(total["work_ns"], whole), "of thread time, in task bodies" if tasks else
+                "of thread time, in its code"),
+               ("idle", percent(total["idle_ns"], whole), "no task was ready" if tasks else
+                "in MPI, in waits, or without work"),
                ("overhead", percent(total["overhead_ns"], whole), "outside of tasks, while some were ready")]
     per_thread = [row["work_ns"] / row["threads"] for row in document["ranks"]]
     if len(per_thread) > 1 and max(per_thread):

@@ -199,8 +199,7 @@ class Search {
       gantt.draw();
       return;
     }
-    const matches = (texts) =>
-      new Set(texts.keys().filter ? [...texts.keys()].filter((at) => texts[at].toLowerCase().includes(words)) : []);
+    const matches = (texts) => new Set([...texts.keys()].filter((at) => texts[at].toLowerCase().includes(words)));
     const styles = matches(scene.styles.map((style) => style.name)),
       texts = matches(scene.names);
     gantt.highlight = { styles, texts };

@@ -29,6 +29,9 @@ class Gantt {
 
   readTheme() {
     this.colors = this.scene.styles.map((style) => style.color || css(`c-${style.key}`));
+    // Of code, the colour says enough, and other bars lie over it.
+    const isPlain = (style) => ["code", "implicit"].includes(this.scene.styles[style].key);
+    this.plain = new Set([...this.scene.styles.keys()].filter(isPlain));
     for (const name of ["card", "text", "quiet", "line", "soft", "accent", "chain", "path", "band", "empty", "find"])
       this[`${name}Color`] = css(name);
     this.draw();
@@ -240,7 +243,8 @@ class Gantt {
   drawBars(name, visible, ranges) {
     const layer = this.scene.layers[name],
       rectangles = [],
-      texts = [];
+      texts = [],
+      plain = this.plain;
     visible.forEach((lane, number) => {
       const { top, height } = this.boxOf(name, lane);
       for (let row = ranges[number][0]; row < ranges[number][1]; row++) {
@@ -248,7 +252,8 @@ class Gantt {
           wide = Math.min(this.x(layer.end[row]), this.width + 2) - left;
         // A gap of a pixel between neighbours, where there is room.
         (rectangles[layer.style[row]] ||= []).push(left, top, Math.max(wide > 4 ? wide - 1 : wide, 0.6), height);
-        if (wide > 44 && height > 12 && texts.length < MOST_TEXTS) texts.push([row, left, wide, top, height]);
+        if (wide > 44 && height > 12 && texts.length < MOST_TEXTS && !plain.has(layer.style[row]))
+          texts.push([row, left, wide, top, height]);
         this.stats.bars++;
       }
     });
@@ -260,7 +265,8 @@ class Gantt {
   boxOf(name, lane) {
     const { main, height } = this.scene.rows[lane];
     if (name === "main") return { top: main, height };
-    return { top: main + height * 0.3, height: height * 0.4 };
+    const share = this.scene.lanes[lane].has_tasks ? 0.4 : 0.8;
+    return { top: main + (height * (1 - share)) / 2, height: height * share };
   }
 
   // Found by name: outlined.

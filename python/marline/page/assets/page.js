@@ -48,7 +48,7 @@ function makeJump(gantt, details) {
       [from, to] = [start, end].map((time) => time - scene.meta.begin);
     gantt.band = [from, to];
     gantt.show(from, to, lane, lane >= 0 ? 2 : 0.6);
-    const bar = lane >= 0 ? scene.barAt((from + to) / 2, scene.rows[lane].main + 1, 0) : null;
+    const bar = lane >= 0 ? scene.barOf(lane, from, to) : null;
     details.select(bar);
     byId("timeline").scrollIntoView({ block: "start" });
     gantt.canvas.focus({ preventScroll: true });

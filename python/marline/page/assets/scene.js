@@ -3,7 +3,7 @@
 // times are ns since the first one of the page.
 
 const HEIGHTS = { thread: 20, suspended: 8, device: 13 };
-const STRIP = 5; // of a loop or region, above its thread
+const STRIP = 6; // of a loop or region, above its thread
 const LAYERS = ["regions", "main", "calls"];
 const ON_PATH = 1,
   ON_CHAIN = 2;
@@ -147,6 +147,18 @@ class Scene {
     return this.rows.findIndex((row) => y >= row.top - 1 && y <= row.bottom + 1);
   }
 
+  // The bar of a lane from `from` to `to`, of whatever layer; else what the lane does in the middle of it.
+  barOf(lane, from, to) {
+    const { nested } = this.meta;
+    const regions = Array.from({ length: nested }, (_, depth) => ["regions", lane * nested + depth]);
+    for (const [layer, sublane] of [["main", lane], ["calls", lane], ...regions]) {
+      const { start, end } = this.layers[layer];
+      const row = firstAbove(end, from, this.layers[layer].first[sublane], this.layers[layer].first[sublane + 1]);
+      if (row < this.layers[layer].first[sublane + 1] && start[row] === from && end[row] === to) return { layer, row };
+    }
+    return this.barAt((from + to) / 2, this.rows[lane].main + 1, 0);
+  }
+
   // The bar at a time and height, {layer, row}, or null. `slack`: how far beside it, in ns.
   barAt(time, y, slack) {
     const lane = this.laneAt(y);
@@ -156,7 +168,8 @@ class Scene {
     const tries = [];
     if (y < main) tries.push(["regions", lane * nested + Math.min(Math.floor((y - top) / STRIP), nested - 1)]);
     else {
-      if (Math.abs(y - main - height / 2) <= height * 0.22) tries.push(["calls", lane]);
+      if (Math.abs(y - main - height / 2) <= height * (this.lanes[lane].has_tasks ? 0.2 : 0.4))
+        tries.push(["calls", lane]);
       tries.push(["main", lane]);
     }
     for (const [layer, sublane] of tries) {
