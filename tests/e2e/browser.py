@@ -107,7 +107,8 @@ class Browser:
         self.scheme(scheme)
         self.send("Page.navigate", url=page.as_uri())
         end = time.monotonic() + SECONDS
-        while not self.run("document.readyState === 'complete' && typeof marlinePage === 'object' && marlinePage.ready"):
+        ready = "document.readyState === 'complete' && typeof marlinePage === 'object' && marlinePage.ready"
+        while not self.run(ready):
             assert time.monotonic() < end and not self.said, f"{page}: {self.said}"
             time.sleep(0.02)
 

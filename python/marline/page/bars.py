@@ -259,7 +259,7 @@ def worksharing_codes(of: Analysis) -> tuple[np.ndarray, symbols.Symbols]:
     return codes, symbols.locate(of.trace.ranks, by_rank)
 
 
-def _construct_names(of: Analysis, names: Names) -> np.ndarray:
+def construct_names(of: Analysis, names: Names) -> np.ndarray:
     """By row of `worksharing`: what it is, and its place in the source."""
     spans: Spans = of["worksharing"]
     codes, found = worksharing_codes(of)
@@ -278,7 +278,7 @@ def _region_bars(of: Analysis, styles: Styles, names: Names, lanes: Lanes, left_
     parts = [_bars(*(np.zeros(0, dtype=np.int64),) * 3, 0)]
     for key, style in (("worksharing", "loop"), ("regions", "region")):
         spans: Spans = of[key]
-        row = _construct_names(of, names) if key == "worksharing" else np.array(
+        row = construct_names(of, names) if key == "worksharing" else np.array(
             [names.row(text) for text in spans.names], dtype=np.int64)[spans.name]  # fmt: skip
         parts.append(_bars(lanes.of_threads(spans.rank, spans.thread), spans.start, spans.end, styles.number(style), -1,
                            row))  # fmt: skip

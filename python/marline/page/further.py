@@ -12,7 +12,7 @@ from marline.units import duration, percent
 
 from . import places
 from .bars import Lanes
-from .html import Cell, Row, number, octets, share, table, time, words
+from .html import Cell, Row, number, share, table, time, words
 
 Document = dict[str, Any]
 # Key, indentation, name, what it is.
@@ -58,7 +58,7 @@ def bounds(document: Document) -> str:
     found = document.get("bounds")
     if not found or not found["makespan_ns"]:
         return ""
-    rows = [_bar_row(name, 0, duration(found[f"{key}_ns"]), found[f"{key}_ns"] / found["makespan_ns"])
+    rows = [_bar_row(name, 1, duration(found[f"{key}_ns"]), found[f"{key}_ns"] / found["makespan_ns"], level="plain")
             for key, name in _BOUNDS]  # fmt: skip
     return _card("machines", "The same work on other machines", rows)
 
@@ -68,8 +68,8 @@ def _card(name: str, title: str, rows: list[str]) -> str:
             f'aria-label="{escape(title)}"><tbody>' + "".join(rows) + "</tbody></table></section>")  # fmt: skip
 
 
-def _bar_row(name: str, depth: int, value: str, part: float, what: str = "") -> str:
-    level = "good" if part >= 0.8 else "fair" if part >= 0.6 else "poor"
+def _bar_row(name: str, depth: int, value: str, part: float, what: str = "", level: str = "") -> str:
+    level = level or ("good" if part >= 0.8 else "fair" if part >= 0.6 else "poor")
     return (f'<tr title="{escape(what)}"><th scope="row" class="depth{depth}">{escape(name)}</th><td class="n">{value}'
             f'</td><td class="track"><span class="{level}" style="width:{100 * min(part, 1):.1f}%"></span></td></tr>')
 
@@ -97,7 +97,6 @@ def mpi_waits(document: Document) -> str:
     found = document.get("mpi")
     if not found:
         return ""
-    rows = [Row((words(one["name"]), number(one["calls"]), time(one["total_ns"]), time(one["held_ns"]),
-                 *(time(one[key]) for key, _ in _WAITS), octets(one["bytes"]))) for one in found["functions"]]
-    heads = ("function", "calls", "sum", "held a thread", *(f"waits for a {name}" for _, name in _WAITS), "bytes")
-    return table("mpi-waits", "What MPI calls wait for", heads, rows)
+    rows = [Row((words(one["name"]), time(one["total_ns"]), *(time(one[key]) for key, _ in _WAITS)))
+            for one in found["functions"] if any(one[key] for key, _ in _WAITS)]  # fmt: skip
+    return table("mpi-waits", "What MPI calls wait for", ("function", "sum", *(name for _, name in _WAITS)), rows)

@@ -80,17 +80,6 @@ def outliers(of: Analysis, lanes: Lanes) -> list[dict[str, Any]]:
             for at, row in zip(worst.tolist(), order[worst].tolist())]  # fmt: skip
 
 
-def longest_spans(of: Analysis, lanes: Lanes, name: str) -> dict[tuple[str, int], Place]:
-    """Of each name and rank of `regions` or `worksharing`."""
-    spans: Spans = of[name]
-    lane = lanes.of_threads(spans.rank, spans.thread)
-    order = np.argsort(spans.end - spans.start, kind="stable")
-    keys = spans.name * (max(of.trace.ranks) + 1) + spans.rank
-    last = dict(zip(keys[order].tolist(), order.tolist()))
-    return {(spans.names[spans.name[row]], int(spans.rank[row])): Place(int(spans.start[row]), int(spans.end[row]),
-                                                                       int(lane[row])) for row in last.values()}
-
-
 def longest_constructs(of: Analysis, lanes: Lanes) -> dict[tuple[str, int], Place]:
     """Of each source line with a worksharing construct."""
     spans: Spans = of["worksharing"]

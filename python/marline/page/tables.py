@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from marline.trace.analysis import Analysis
+from marline.trace.passes.regions import Spans
 from marline.trace.read.events import CALL_NUMBER
+from marline.trace.statistics import group_by
 
 from . import further, places
-from .bars import Lanes
+from .bars import Lanes, Names, construct_names
 from .html import Cell, Row, number, octets, share, table, time, words
 from .places import Place
 
@@ -20,8 +24,8 @@ Document = dict[str, Any]
 
 def all_tables(of: Analysis, document: Document, lanes: Lanes) -> str:
     return "".join((
-        kinds(of, document, lanes), bounds(document), outliers(of, lanes), further.loops(of, document, lanes),
-        spans(of, document, lanes, "worksharing"), spans(of, document, lanes, "regions"), calls(of, document, lanes),
+        kinds(of, document, lanes), bounds(document), outliers(of, lanes),
+        further.loops(of, document, lanes) or loops(of, lanes), regions(of, lanes), calls(of, document, lanes),
         further.mpi_waits(document), messages(of, lanes), ranks(document), devices(document), passes(document),
     ))  # fmt: skip
 
@@ -55,14 +59,33 @@ def outliers(of: Analysis, lanes: Lanes) -> str:
                  f"Tasks that ran more than {places.FAR} times the median of their kind; most time above it first.")
 
 
-def spans(of: Analysis, document: Document, lanes: Lanes, name: str) -> str:
-    where = places.longest_spans(of, lanes, name)
-    title = {"worksharing": "Loops and other worksharing", "regions": "Regions that the program named"}[name]
-    rows = [Row((words(row["name"]), number(row["rank"]), number(row["count"]), time(row["total_ns"]),
-                 time(row["mean_ns"]), time(row["min_ns"]), time(row["max_ns"])), where.get((row["name"], row["rank"])))
-            for row in sorted(document[name], key=lambda row: -row["total_ns"])
-            if "total_ns" in row and "mean_ns" in row]  # fmt: skip
-    return table(name, title, ("name", "rank", "times", "sum", "mean", "shortest", "longest"), rows)
+def loops(of: Analysis, lanes: Lanes) -> str:
+    """By what it is and its line in the source."""
+    spans: Spans = of["worksharing"]
+    names = Names()
+    rows = _rows_of_spans(construct_names(of, names), names.texts, spans, lanes)
+    return table("worksharing", "Loops and other worksharing", _SPAN_HEADS, rows, "\"show\" leads to the longest.")
+
+
+def regions(of: Analysis, lanes: Lanes) -> str:
+    spans: Spans = of["regions"]
+    rows = _rows_of_spans(spans.name, spans.names, spans, lanes)
+    return table("regions", "Regions that the program named", _SPAN_HEADS, rows, "\"show\" leads to the longest.")
+
+
+_SPAN_HEADS = ("name", "rank", "times", "sum", "mean", "shortest", "longest")
+
+
+def _rows_of_spans(name: np.ndarray, texts: list[str], spans: Spans, lanes: Lanes) -> list[Row]:
+    length = spans.end - spans.start
+    groups = group_by(name, spans.rank)
+    longest = np.lexsort((length, spans.rank, name))[np.cumsum(groups.count) - 1] if len(groups.count) else groups.first
+    lane = lanes.of_threads(spans.rank, spans.thread)
+    columns = (groups.key(name), groups.key(spans.rank), groups.count, groups.sum(length), groups.min(length), longest)
+    rows = [Row((words(texts[one]), number(rank), number(times), time(total), time(total / times), time(least),
+                 time(int(length[row]))), Place(int(spans.start[row]), int(spans.end[row]), int(lane[row])))
+            for one, rank, times, total, least, row in zip(*(column.tolist() for column in columns))]  # fmt: skip
+    return sorted(rows, key=lambda row: -float(row.cells[3].key))
 
 
 def calls(of: Analysis, document: Document, lanes: Lanes) -> str:
