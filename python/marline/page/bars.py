@@ -127,7 +127,7 @@ def _find_lanes(of: Analysis, suspended: _Suspended) -> Lanes:
         keys = zip(devices.device[mine].tolist(), devices.sort[mine].tolist(), devices.lane[mine].tolist())
         for device, sort, lane in sorted(set(keys)):
             lanes.add(("device", rank, device, sort, lane),
-                      Lane(rank, "device", f"{where}{devices.title(rank, device)} {SORTS[sort]}"))  # fmt: skip
+                      Lane(rank, "device", f"{where}device {device} {SORTS[sort]}"))
     lanes.finish()
     return lanes
 

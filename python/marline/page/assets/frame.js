@@ -18,13 +18,27 @@ function drawLabels(gantt, visible) {
     before = text;
     context.fillStyle = kind === "thread" ? gantt.textColor : gantt.quietColor;
     context.fillText(
-      text.length > 21 ? `${text.slice(0, 20)}\u2026` : text,
+      text.length > 25 ? `${text.slice(0, 24)}\u2026` : text,
       GUTTER - 8,
       main + height / 2 + AXIS - gantt.scroll,
     );
     gantt.stats.objects++;
   }
   context.restore();
+  drawScrollbar(gantt);
+}
+
+// How much of the lanes is in view, where it is not all.
+function drawScrollbar(gantt) {
+  const { context, height, width, scene } = gantt,
+    room = height - AXIS,
+    share = room / scene.height;
+  if (share >= 1) return;
+  context.fillStyle = gantt.quietColor;
+  context.globalAlpha = 0.5;
+  context.fillRect(width - 6, AXIS + (gantt.scroll / scene.height) * room, 5, share * room);
+  context.globalAlpha = 1;
+  gantt.stats.objects++;
 }
 
 function drawAxis(gantt) {

@@ -11,7 +11,7 @@ const MOST_BARS = 8000,
   MOST_TEXTS = 250,
   MOST_MARKS = 3000;
 const MOST_OBJECTS = 60000;
-const GUTTER = 142,
+const GUTTER = 158,
   AXIS = 24;
 
 class Gantt {
@@ -90,8 +90,10 @@ class Gantt {
 
   scrollBy(pixels) {
     const most = Math.max(this.scene.height + AXIS - this.height, 0);
-    this.scroll = Math.min(Math.max(this.scroll + pixels, 0), most);
+    const before = this.scroll;
+    this.scroll = Math.min(Math.max(before + pixels, 0), most);
     this.draw();
+    return this.scroll !== before;
   }
 
   // Shows [start, end) with some of what is around, and the lane, if it is one.

@@ -110,7 +110,7 @@ function listenToPointer(gantt, details) {
       if (event.ctrlKey || event.metaKey) gantt.zoom(event.deltaY > 0 ? 1.25 : 0.8, gantt.timeAt(at(event)[0]));
       else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
         gantt.pan((event.deltaX || event.deltaY) / 1500);
-      else return; // the page scrolls
+      else if (document.activeElement !== canvas || !gantt.scrollBy(event.deltaY)) return; // the page scrolls
       event.preventDefault();
     },
     { passive: false },
