@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long the page of a trace takes: to make it, to open it in headless Chromium, and per frame while it is zoomed from
-the whole run to single tasks and back, with what bounded the run drawn over it.
+"""How long the page of a trace takes: to make it, to open it in headless Chromium, and per frame while it is zoomed
+from the whole run to single tasks and back, with what bounded the run drawn over it.
 
     page.py TRACE [--full]
 
-Prints, a line each: CPU seconds of reading and analysis, and of the page; its bytes; milliseconds to the first paint;
-median and 95th percentile of the time between frames, and of the time in which a frame is drawn; most objects of one."""
+Prints, a line each: CPU seconds of reading and analysis, and of the page, with its bytes; milliseconds to the first
+paint; median and 95th percentile of the time between frames, and of the time in which a frame is drawn; most objects of
+a frame."""
 
 from __future__ import annotations
 

@@ -69,6 +69,16 @@ def test_list_of_features_is_installed(prefix):
     assert "parallel(if, num_threads, " in checked([prefix / "bin" / "marline", "info", "--features"])
 
 
+def test_files_of_the_page_are_installed(prefix):
+    """What `marline report --html` puts into its page, byte for byte."""
+    page = Path("python") / "marline" / "page"
+    installed, source = prefix / "lib" / "marline" / page, HERE.parents[1] / page
+    files = [path.relative_to(source) for part in ("assets", "vendor") for path in (source / part).rglob("*.*")]
+    assert {path.suffix for path in files} >= {".html", ".css", ".js"}
+    for file in [*files, Path("vendor/uplot/LICENSE")]:
+        assert (installed / file).read_bytes() == (source / file).read_bytes()
+
+
 def test_version(prefix):
     assert checked([prefix / "bin" / "marline", "--version"]) == f"marline {version()}\n"
 

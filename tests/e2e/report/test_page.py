@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from browser import Browser
-from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, save
+from conftest import run
+from handmade import COMPLETE, IMPLICIT, ROOT, SWITCH, A, B, C, Stream, save
 from test_report import document_of, report
 
 from marline.page import encode
@@ -278,6 +280,14 @@ def _read(packed: bytes, coding: str) -> list[int]:
             values.append(value + (values[-1] if values and coding == encode.DIFFERENCES else 0))
             value, shift = 0, 0
     return values
+
+
+def test_libraries_are_as_npm_has_them() -> None:
+    """Each file of vendor/ has the hash that libraries.txt names."""
+    script = ROOT / "tools" / "fetch_page_libraries.py"
+    assert run([sys.executable, script, "--check"]).returncode == 0
+    listed = (ROOT / "python/marline/page/vendor/libraries.txt").read_text()
+    assert re.search(r"^archive https://registry\.npmjs\.org/\S+-\d+\.\d+\.\d+\.tgz [0-9a-f]{64}$", listed, re.M)
 
 
 def test_refusals(two_ranks: tuple[Path, Path], tmp_path: Path) -> None:
