@@ -23,12 +23,12 @@ from .encode import DIFFERENCES, SIGNED, ColumnFile
 from .html import jump
 from .levels import make_levels
 from .styles import Styles, find_styles
+from .template import fill, scripts
 
 MOST_BYTES = 5_000_000
 LEAST_FOR_LEVELS = 2000  # bars: fewer are drawn one by one, however far away
-_HERE = Path(__file__).parent
-_SCRIPTS = ("format.js", "data.js", "scene.js", "gantt.js", "overlays.js", "frame.js", "details.js", "plots.js",
-            "page.js")
+_SCRIPTS = ("format.js", "tables.js", "data.js", "scene.js", "gantt.js", "overlays.js", "frame.js", "details.js",
+            "plots.js", "page.js")
 
 
 def write_page(of: Analysis, document: dict[str, Any], path: str | Path, full: bool = False) -> list[str]:
@@ -151,19 +151,11 @@ def _page(of: Analysis, document: dict[str, Any], timeline: Timeline, data: str,
         "tables": tables.all_tables(of, document, timeline.lanes),
         "left_out": "".join(f"<li>{escape(text)}</li>" for text in left_out) or "<li>nothing</li>",
         "remarks": "".join(f"<li>{escape(text)}</li>" for text in document["remarks"] + document["incomplete"]),
-        "style": _asset("vendor/uplot/uPlot.min.css") + _asset("assets/theme.css") + _asset("assets/page.css"),
         "meta": json.dumps(meta, separators=(",", ":")).replace("<", "\\u003c"),
         "data": data,
-        "library": _asset("vendor/uplot/uPlot.iife.min.js"),
-        "licence": escape(_asset("vendor/uplot/LICENSE")),
-        "script": "\n".join(_asset(f"assets/{name}") for name in _SCRIPTS),
+        "script": scripts(*_SCRIPTS),
     }
-    pieces = _asset("assets/page.html").split("{{")
-    return pieces[0] + "".join(parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:]))
-
-
-def _asset(name: str) -> str:
-    return (_HERE / name).read_text(encoding="utf-8")
+    return fill("page.html", parts)
 
 
 def _verdict(of: Analysis, document: dict[str, Any]) -> str:
