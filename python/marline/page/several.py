@@ -68,8 +68,8 @@ def _difference(document: Document, names: Sequence[str]) -> str:
         text = f"{duration(abs(more))} {'more' if more > 0 else 'less'} thread time: {_cause(row['name'])}"
         lines.append(f'<p><span class="label">{"Most" if row is causes[0] else "Also"}</span>{escape(text)}.</p>')
     for letter, name, run in zip("AB", names, document["runs"]):
-        said = " ".join([name + ":", f"{run['ranks']} ranks,", f"{run['threads']} threads;",
-                         *run["program"]["argv"][1:]]).rstrip("; ")  # fmt: skip
+        shape = f"{run['ranks']} rank{'s' if run['ranks'] > 1 else ''}, {run['threads']} threads"
+        said = "; ".join(filter(None, (f"{name}: {shape}", " ".join(run["program"]["argv"][1:]))))
         lines.append(f'<p><span class="label">{letter}</span>{escape(said)}</p>')
     return "\n".join(lines)
 
@@ -163,6 +163,16 @@ def _value(efficiency: Document, path: Sequence[str]) -> float | None:
 
 def _plotted(document: Document) -> Document:
     runs = document["runs"]
-    lines = [{"name": title, "values": [_value(run["efficiency"], path) for run in runs]}
+    order = sorted(range(len(runs)), key=lambda at: runs[at]["threads"])
+    runs = [runs[at] for at in order]
+    threads = [run["threads"] for run in runs]
+    speedup = [{"name": "speedup", "values": [run["speedup"] for run in runs]},
+               {"name": "ideal", "values": [one / threads[0] for one in threads], "dashed": True}]
+    lines = [{"name": title, "values": [_percent(_value(run["efficiency"], path)) for run in runs]}
              for depth, title, path in _FACTORS if depth < 2]  # fmt: skip
-    return {"threads": [run["threads"] for run in runs], "speedup": [run["speedup"] for run in runs], "lines": lines}
+    return {"plots": [{"id": "plot-speedup", "x": threads, "on": "threads", "unit": "", "lines": speedup},
+                      {"id": "plot-efficiency", "x": threads, "on": "threads", "unit": "%", "lines": lines}]}
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value

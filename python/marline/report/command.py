@@ -88,6 +88,11 @@ def print_history(options: argparse.Namespace) -> int:
     if options.badge:
         newest = max(lines, key=lambda line: line.date).commit
         write_badge(options.badge, next(line for line in lines if line.commit == newest).median("efficiency"))
+    if options.html:
+        from marline.page.history import write_history  # only here, as below
+
+        write_history(lines, options.html)
+        say(f"{options.html}: open it in a browser")
     if options.csv:
         history.write_csv(lines, sys.stdout)
     elif options.json:
@@ -107,8 +112,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="marline report",
         usage="marline report DIR [OPTION ...]\n"
-        "       marline report DIR DIR ... [--scaling | --weak-scaling] [--json]\n"
-        "       marline report --history DIR [--csv | --json] [--badge FILE]",
+        "       marline report DIR DIR ... [--scaling | --weak-scaling] [--json] [--html FILE]\n"
+        "       marline report --history DIR [--csv | --json] [--html FILE] [--badge FILE]",
         description="Says what a trace holds: work, idle and overhead of each rank, the biggest cause of lost time, "
         "and what to try next.",
     )

@@ -12,8 +12,8 @@ from marline.report import conditions
 
 SCHEMA = Path(__file__).with_name("schema.json")
 # What --history goes with; all else is about a trace.
-_WITH_HISTORY = {"history", "csv", "json", "badge"}
-_FILES = ("perfetto", "chrome", "png", "svg", "badge")
+_WITH_HISTORY = {"history", "csv", "json", "badge", "html"}
+_FILES = ("perfetto", "chrome", "png", "svg", "badge", "html")
 
 
 class _PrintSchema(argparse.Action):
@@ -60,4 +60,4 @@ def _check_history(options: argparse.Namespace, given: list[str]) -> None:
     for word in given:
         name = word.partition("=")[0].removeprefix("--")
         if word.startswith("--") and not any(one.startswith(name) for one in _WITH_HISTORY):
-            raise Refusal(f"--history goes with --csv, --json and --badge only: leave --{name} out", USAGE)
+            raise Refusal(f"--history goes with --csv, --json, --html and --badge only: leave --{name} out", USAGE)

@@ -133,7 +133,7 @@ def test_badge_of_the_newest_commit(history: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("words", "message"), [
     ("", "give a trace (a folder of `marline trace`), or --history DIR"),
     ("trace --history kept", "--history reads what --summary has stored: leave trace out"),
-    ("--history kept --perfetto f", "--history goes with --csv, --json and --badge only: leave --perfetto out"),
+    ("--history kept --perfetto f", "--history goes with --csv, --json, --html and --badge only: leave --perfetto out"),
     ("--history=kept --fail-if efficiency<1", "leave --fail-if out"),
     ("trace --commit a", "--commit names the run that --summary DIR stores: give --summary, too"),
     ("trace --csv --windows 4", "--windows has no place in --csv"),

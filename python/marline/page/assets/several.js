@@ -1,66 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of several runs: tables that sort, and of a scaling table its two plots.
+// The pages of several runs: tables that sort, and plots of what meta names, over threads or commits.
 
 const marlinePage = { ready: false };
 window.marlinePage = marlinePage; // what tests look at
 const LINE_COLORS = ["work", "c-receive", "overhead", "c-region"];
+const UNITS = { ns: duration, "%": (value) => `${value.toFixed(1)} %`, "": (value) => count(value) };
 
-function drawScaling(meta) {
-  const [first] = meta.threads,
-    order = [...meta.threads.keys()].sort((a, b) => meta.threads[a] - meta.threads[b]);
-  const sorted = (values) => order.map((at) => values[at]);
-  const x = sorted(meta.threads);
-  const plots = [
-    [
-      "plot-speedup",
-      [
-        { name: "speedup", values: sorted(meta.speedup) },
-        { name: "ideal", values: x.map((threads) => threads / first), dash: [6, 4] },
-      ],
-      (value) => value.toFixed(2),
-    ],
-    [
-      "plot-efficiency",
-      meta.lines.map((line) => ({
-        name: line.name,
-        values: sorted(line.values).map((value) => (value === null ? null : 100 * value)),
-      })),
-      (value) => `${value.toFixed(1)} %`,
-    ],
+// One plot: {id, x, on, labels, unit, lines: [{name, values, dashed}]}; `labels` stand for the numbers in x.
+function drawPlot({ id, x, on, labels, unit, lines }) {
+  byId(id).replaceChildren();
+  const axis = {
+    stroke: css("quiet"),
+    grid: { stroke: css("line"), width: 1 },
+    ticks: { stroke: css("line"), width: 1 },
+    font: "11px system-ui, sans-serif",
+  };
+  const text = (value) => (value == null ? "--" : UNITS[unit](value));
+  const name = (value) => (labels ? (labels[value] ?? "") : count(value));
+  const series = lines.map((line, number) => ({
+    label: line.name,
+    stroke: css(LINE_COLORS[number % LINE_COLORS.length]),
+    width: 2,
+    dash: line.dashed ? [6, 4] : undefined,
+    points: { show: true },
+    value: (_, value) => text(value),
+  }));
+  const scales = {
+    x: { time: false, range: x.length < 2 ? [x[0] - 1, x[0] + 1] : undefined },
+    y: { range: (_, low, high) => [0, Math.max(high, 1e-9) * 1.08] },
+  };
+  const axes = [
+    { ...axis, values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? name(value) : "")), space: 80 },
+    { ...axis, size: 62, values: (_, splits) => splits.map(text) },
   ];
-  for (const [id, lines, text] of plots) {
-    byId(id).replaceChildren();
-    const axis = {
-      stroke: css("quiet"),
-      grid: { stroke: css("line"), width: 1 },
-      ticks: { stroke: css("line"), width: 1 },
-      font: "11px system-ui, sans-serif",
-    };
-    const series = lines.map((line, number) => ({
-      label: line.name,
-      stroke: css(LINE_COLORS[number % 4]),
-      width: 2,
-      dash: line.dash,
-      points: { show: true },
-      value: (_, value) => (value == null ? "--" : text(value)),
-    }));
-    const scales = { x: { time: false }, y: { range: (_, low, high) => [0, Math.max(high, 1) * 1.05] } };
-    const options = {
-      width: byId(id).clientWidth,
-      height: 240,
-      scales,
-      axes: [
-        { ...axis, values: (_, splits) => splits.map(count) },
-        { ...axis, size: 52 },
-      ],
-      series: [{ label: "threads", value: (_, value) => (value == null ? "--" : count(value)) }, ...series],
-    };
-    new uPlot(options, [x, ...lines.map((line) => line.values)], byId(id));
-  }
+  const options = {
+    width: byId(id).clientWidth,
+    height: 230,
+    scales,
+    axes,
+    series: [{ label: on, value: (_, value) => (value == null ? "--" : name(value)) }, ...series],
+  };
+  new uPlot(options, [x, ...lines.map((line) => line.values)], byId(id));
 }
 
 const meta = JSON.parse(byId("meta").textContent);
-const redraw = () => meta.threads && drawScaling(meta);
+const redraw = () => (meta.plots || []).forEach(drawPlot);
 sortTables();
 followTheme(redraw);
 redraw();
