@@ -211,7 +211,7 @@ def test_text_can_be_read(browser: Browser, two_ranks: tuple[Path, Path], scheme
 def test_objects_of_a_frame_are_bounded(browser: Browser, tmp_path: Path) -> None:
     """From the whole run down to single tasks, with all arrows and the critical path."""
     page = tmp_path / "page.html"
-    write_page(write_many(tmp_path, 12_000), page)
+    write_page(write_many(tmp_path, 5_000), page)
     browser.open(page)
     frames = browser.run("""(async () => {
       const { gantt } = marlinePage, seen = [];
@@ -267,10 +267,10 @@ def test_numbers_as_bytes() -> None:
     for coding in (encode.PLAIN, encode.SIGNED, encode.DIFFERENCES):
         low = 0 if coding == encode.PLAIN else -(1 << 52)
         values = [0, 1, 127, 128, 16383, 16384] + [chance.randint(low, 1 << chance.randint(1, 52)) for _ in range(300)]
-        assert _read(encode._pack(np.array(values), coding), coding) == values
+        assert read_numbers(encode._pack(np.array(values), coding), coding) == values
 
 
-def _read(packed: bytes, coding: str) -> list[int]:
+def read_numbers(packed: bytes, coding: str) -> list[int]:
     values, value, shift = [], 0, 0
     for byte in packed:
         value |= (byte & 127) << shift
