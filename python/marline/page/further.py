@@ -76,9 +76,7 @@ def _bar_row(name: str, depth: int, value: str, part: float, what: str = "", lev
 
 def loops(of: Analysis, document: Document, lanes: Lanes) -> str:
     """By source line, with how unequal its threads are."""
-    found = document.get("loops")
-    if not found:
-        return ""
+    found = document["loops"]
     where = places.longest_constructs(of, lanes)
     total = document["total"]
     whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
@@ -94,9 +92,7 @@ def loops(of: Analysis, document: Document, lanes: Lanes) -> str:
 
 
 def mpi_waits(document: Document) -> str:
-    found = document.get("mpi")
-    if not found:
-        return ""
+    found = document["mpi"]
     rows = [Row((words(one["name"]), time(one["total_ns"]), *(time(one[key]) for key, _ in _WAITS)))
             for one in found["functions"] if any(one[key] for key, _ in _WAITS)]  # fmt: skip
     return table("mpi-waits", "What MPI calls wait for", ("function", "sum", *(name for _, name in _WAITS)), rows)

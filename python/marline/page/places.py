@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from .bars import Lanes, worksharing_codes
 
 MOST_OUTLIERS = 30
 FAR = 3  # times the median of its kind
+_OF_CONSTRUCTS = {"unequal threads": "waited_ns", "locks": "locked_ns"}  # rules about loops and the like
 _AMONG_RANKS = ("idle_ranks", "idle_communication", "idle_held")
 _PARTS = {rule.name: tuple(part for one in rule.parts for part in (_AMONG_RANKS if one == "imbalance" else (one,)))
           for rule in RULES}  # fmt: skip
@@ -32,10 +34,15 @@ class Place:
     lane: int = -1
 
 
-def of_cause(of: Analysis, name: str) -> Place:
-    """The window of time that lost most by it, and the thread that lost most there; of what is nowhere in particular,
-    the whole run."""
+def of_cause(of: Analysis, name: str, constructs: Sequence[Mapping[str, Any]], lanes: Lanes) -> Place:
+    """The window of time that lost most by it; of a loop or the like the longest time that a thread was in it; of what
+    is nowhere in particular the whole run. `constructs`: the report's."""
     found = of["breakdown"]
+    if name in _OF_CONSTRUCTS and constructs:
+        worst = max(constructs, key=lambda one: one[_OF_CONSTRUCTS[name]])
+        place = longest_constructs(of, lanes).get((worst["file"], worst["line"]))
+        if place:
+            return place
     numbers = [NUMBER[part] for part in _PARTS.get(name, ()) if part in NUMBER]
     lost = found.time[:, :, numbers].sum(axis=2)
     if not lost.any():

@@ -17,7 +17,7 @@ from marline.trace.global_graph.edges import EDGE_KINDS
 from marline.units import duration, percent
 
 from . import further, links, over_time, places, tables
-from .bars import MOST_NESTED, Bars, Timeline, make_timeline
+from .bars import MOST_NESTED, Bars, Lanes, Timeline, make_timeline
 from .choice import MOST_BARS, choose
 from .encode import DIFFERENCES, SIGNED, ColumnFile
 from .html import jump
@@ -146,7 +146,7 @@ def _page(of: Analysis, document: dict[str, Any], timeline: Timeline, data: str,
     parts = {
         "title": escape(title or "trace"),
         "about": escape(report_text.header(document).plain.partition("\n")[2]),
-        "verdict": _verdict(of, document),
+        "verdict": _verdict(of, document, timeline.lanes),
         "figures": _figures(document) + further.cards(document),
         "tables": tables.all_tables(of, document, timeline.lanes),
         "left_out": "".join(f"<li>{escape(text)}</li>" for text in left_out) or "<li>nothing</li>",
@@ -158,19 +158,23 @@ def _page(of: Analysis, document: dict[str, Any], timeline: Timeline, data: str,
     return fill("page.html", parts)
 
 
-def _verdict(of: Analysis, document: dict[str, Any]) -> str:
+def _verdict(of: Analysis, document: dict[str, Any], lanes: Lanes) -> str:
     """The sentence that the text has; what to try; the further losses, folded."""
+
+    def show(cause: dict[str, Any]) -> str:
+        place = places.of_cause(of, cause["name"], document["loops"]["constructs"], lanes)
+        return jump(place, "show where", "where most of it is lost")
+
     causes = document["causes"]
     lines = []
     if causes:
         first, *others = causes
         lines.append(f'<p class="loss"><span class="label">Biggest loss</span>{_sentence(first["text"])} '
-                     f'{jump(places.of_cause(of, first["name"]), "show where", "where most of it is lost")}</p>')
+                     f"{show(first)}</p>")  # fmt: skip
         lines.append(f'<p class="try"><span class="label">Try next</span>{_sentence(first["advice"])}</p>')
         if others:
-            items = "".join(f'<li>{_sentence(cause["text"])} '
-                            f'{jump(places.of_cause(of, cause["name"]), "show where", "where most of it is lost")}'
-                            f'<br><span class="advice">{_sentence(cause["advice"])}</span></li>' for cause in others)
+            items = "".join(f'<li>{_sentence(cause["text"])} {show(cause)}<br><span class="advice">'
+                            f'{_sentence(cause["advice"])}</span></li>' for cause in others)  # fmt: skip
             lines.append(f"<details><summary>{len(others)} smaller loss{'es' if len(others) > 1 else ''}</summary>"
                          f"<ol>{items}</ol></details>")  # fmt: skip
     else:

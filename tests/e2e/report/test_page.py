@@ -16,6 +16,7 @@ from browser import Browser
 from conftest import run
 from handmade import COMPLETE, IMPLICIT, ROOT, SWITCH, A, B, C, Stream, save
 from test_report import document_of, report
+from test_without_tasks import AT_REGION_END, Team
 
 from marline.page import encode
 from marline.page.bars import Bars
@@ -296,3 +297,20 @@ def test_refusals(two_ranks: tuple[Path, Path], tmp_path: Path) -> None:
                         (("--html", str(tmp_path / "no" / "x.html")), "No such file")):  # fmt: skip
         result = report(folder, *words)
         assert result.returncode == 125 and said in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_loops_by_line(browser: Browser, tmp_path: Path) -> None:
+    """A loop of 200 us on one thread and of 50 on the other, which then waits. The advice about it leads to the longer
+    one."""
+    team, page = Team(), tmp_path / "page.html"
+    for index, length in ((0, 200), (1, 50)):
+        team.work(index, 0, length * US)
+        team.wait(index, length * US, 200 * US, AT_REGION_END)
+    write_page(save(tmp_path, list(team.end(200 * US).finish(200 * US))), page)
+    browser.open(page)
+    advice = "document.querySelector('#verdict [data-go]')"
+    assert "thread 0 works 4.0x as long as thread 1" in browser.run("document.querySelector('.loss').textContent")
+    assert browser.run(f"{advice}.dataset.go") == f"0,{200 * US},0"
+    browser.run(f"{advice}.click()")
+    assert browser.run("marlinePage.lastJump.selected") and browser.said == []
+    assert "loop, static" in browser.run("document.querySelector('#details').textContent")

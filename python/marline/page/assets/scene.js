@@ -151,7 +151,7 @@ class Scene {
   barOf(lane, from, to) {
     const { nested } = this.meta;
     const regions = Array.from({ length: nested }, (_, depth) => ["regions", lane * nested + depth]);
-    for (const [layer, sublane] of [["main", lane], ["calls", lane], ...regions]) {
+    for (const [layer, sublane] of [...regions, ["calls", lane], ["main", lane]]) {
       const { start, end } = this.layers[layer];
       const row = firstAbove(end, from, this.layers[layer].first[sublane], this.layers[layer].first[sublane + 1]);
       if (row < this.layers[layer].first[sublane + 1] && start[row] === from && end[row] === to) return { layer, row };
