@@ -26,6 +26,7 @@ from .styles import Styles
 MOST_SUSPENDED_LANES = 6  # per rank
 MOST_PACKED = 100_000  # suspensions, and regions: each is put into a lane one after the other
 MOST_NESTED = 3  # regions in regions
+LEAST_SHARE = 0.01  # of the makespan, for a loop or region with a colour of its own
 _BARRIER, _TASKWAITS = 1, (5, 6, 7)  # ompt_sync_region_t: all others are barriers, too
 _LOCK = 100
 _SEND = ("send", "start_send", "sendreceive")
@@ -290,7 +291,8 @@ def _region_bars(of: Analysis, styles: Styles, names: Names, lanes: Lanes, left_
     if len(shown.lane) < len(bars.lane):
         left_out.append(f"{len(bars.lane) - len(shown.lane):,} of {len(bars.lane):,} loops and regions: the shortest, "
                         f"and those nested deeper than {MOST_NESTED}")  # fmt: skip
-    shown.style = styles.of_constructs(shown.name, shown.end - shown.start, names.texts, shown.style)
+    least = LEAST_SHARE * of["breakdown"].makespan
+    shown.style = styles.of_constructs(shown.name, shown.end - shown.start, names.texts, shown.style, least)
     shown.lane = shown.lane * MOST_NESTED + depth[depth < MOST_NESTED]
     return shown
 

@@ -61,12 +61,13 @@ class Styles:
     def document(self) -> list[dict[str, Any]]:
         return [*self.kinds, *({"key": one.key, "name": one.text} for one in FIXED), *self.constructs]
 
-    def of_constructs(self, name: np.ndarray, time: np.ndarray, texts: list[str], other: np.ndarray) -> np.ndarray:
-        """A style for each name that takes much time; `other`: of the rest. `name`: rows of `texts`."""
+    def of_constructs(self, name: np.ndarray, time: np.ndarray, texts: list[str], other: np.ndarray,
+                      least: float) -> np.ndarray:  # fmt: skip
+        """A style for each name that takes more time than `least`; `other`: of the rest. `name`: rows of `texts`."""
         total = np.bincount(name, weights=time, minlength=len(texts))
         most = np.argsort(-total, kind="stable")[: len(_CONSTRUCT_COLORS)]
         style = other.copy()
-        for color, one in zip(_CONSTRUCT_COLORS, most[total[most] > 0].tolist()):
+        for color, one in zip(_CONSTRUCT_COLORS, most[total[most] > least].tolist()):
             style[name == one] = len(self.kinds) + len(FIXED) + len(self.constructs)
             self.constructs.append({"key": "construct", "name": texts[one], "color": color})
         return style
