@@ -15,7 +15,7 @@ def fill(template: str, parts: Mapping[str, str]) -> str:
     both = {
         "style": asset("vendor/uplot/uPlot.min.css") + asset("assets/theme.css") + asset("assets/page.css"),
         "library": asset("vendor/uplot/uPlot.iife.min.js"),
-        "licence": escape(asset("vendor/uplot/LICENSE")),
+        "licence": escape(asset("vendor/uplot/MIT.txt")),
     } | dict(parts)
     pieces = asset(f"assets/{template}").split("{{")
     return pieces[0] + "".join(both[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:]))
