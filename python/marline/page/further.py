@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report has from further passes, where it has it: POP's efficiencies as a tree, the bounds as bars, loops
-with their imbalance, and waits in MPI."""
+"""What further passes find: POP's efficiencies as a tree, the bounds as bars, loops with their imbalance, waits in MPI,
+patterns that slow the discovery of tasks, messages that leave late."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _TREE = (
 _BOUNDS = (("makespan", "this run"), ("infinite_threads", "infinite threads"), ("infinite_network", "infinite network"),
            ("infinite_network_same_order", "infinite network, same order of tasks"),
            ("infinite_threads_and_network", "infinite threads and network"))  # fmt: skip
+_PATTERNS = (("duplicate", "several edges between two tasks"), ("transitive", "follows from other edges"),
+             ("product", "every task of a set after every one of another: inoutset"))  # fmt: skip
+_LATE = ("late", "max", "undiscovered", "queued", "inside")
 _WAITS = (("late_sender_ns", "late sender"), ("late_receiver_ns", "late receiver"), ("late_member_ns", "late member"))
 
 
 def cards(document: Document) -> str:
     """Below the figures."""
-    both = efficiencies(document) + bounds(document)
-    return f'<div class="cards">{both}</div>' if both else ""
+    return f'<div class="cards">{efficiencies(document)}{bounds(document)}</div>'
 
 
 def efficiencies(document: Document) -> str:
-    found = document.get("efficiency")
-    if not found:
-        return ""
+    found = document["efficiency"]
     rows = []
     for key, depth, name, what in _TREE:
         group, _, leaf = key.rpartition(".")
@@ -55,8 +55,8 @@ def efficiencies(document: Document) -> str:
 
 
 def bounds(document: Document) -> str:
-    found = document.get("bounds")
-    if not found or not found["makespan_ns"]:
+    found = document["bounds"]
+    if not found["makespan_ns"]:
         return ""
     rows = [_bar_row(name, 1, duration(found[f"{key}_ns"]), found[f"{key}_ns"] / found["makespan_ns"], level="plain")
             for key, name in _BOUNDS]  # fmt: skip
@@ -96,3 +96,23 @@ def mpi_waits(document: Document) -> str:
     rows = [Row((words(one["name"]), time(one["total_ns"]), *(time(one[key]) for key, _ in _WAITS)))
             for one in found["functions"] if any(one[key] for key, _ in _WAITS)]  # fmt: skip
     return table("mpi-waits", "What MPI calls wait for", ("function", "sum", *(name for _, name in _WAITS)), rows)
+
+
+def slow_patterns(document: Document) -> str:
+    """Dependences that order nothing, by pattern and by kinds of tasks."""
+    found = document["slow_patterns"]
+    rows = [Row((words(name), words(one["from"]), words(one["to"]), number(one["edges"])))
+            for key, name in _PATTERNS for one in found[key]["kinds"]]  # fmt: skip
+    costs = [f"{name}: {duration(found[key]['time_ns'])}" for key, name in _PATTERNS if found[key]["time_ns"]]
+    note = f"Time of discovery that they cost, about: {'; '.join(costs)}." if costs else ""
+    heads = ("pattern", "from", "to", "edges")
+    return table("slow-patterns", "Dependences that slow the creation of tasks", heads, rows, note)
+
+
+def early_sends(document: Document) -> str:
+    """How late messages leave after their data was ready, and what they wait for."""
+    rows = [Row((words(one["name"]), number(one["messages"]), *(time(one[f"{key}_ns"]) for key in _LATE)))
+            for one in document["early_sends"]["kinds"]]  # fmt: skip
+    heads = ("sent by", "messages", "late, in sum", "the latest", "not created yet", "ready, in the queue",
+             "in the task, before the call")  # fmt: skip
+    return table("early-sends", "How late messages leave after their data was ready", heads, rows)

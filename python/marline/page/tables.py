@@ -26,7 +26,8 @@ def all_tables(of: Analysis, document: Document, lanes: Lanes) -> str:
     return "".join((
         kinds(of, document, lanes), bounds(document), outliers(of, lanes),
         further.loops(of, document, lanes) or loops(of, lanes), regions(of, lanes), calls(of, document, lanes),
-        further.mpi_waits(document), messages(of, lanes), ranks(document), devices(document), passes(document),
+        further.mpi_waits(document), messages(of, lanes), further.early_sends(document),
+        further.slow_patterns(document), ranks(document), devices(document), passes(document),
     ))  # fmt: skip
 
 

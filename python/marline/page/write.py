@@ -38,6 +38,7 @@ def write_page(of: Analysis, document: dict[str, Any], path: str | Path, full: b
     most = len(timeline.layers["main"].lane) if full else MOST_BARS
     while True:
         data, meta, left_out = _data(of, timeline, styles, most, full)
+        meta["known_graph"] = document["known_graph"]
         page = _page(of, document, timeline, data, meta, left_out)
         # The critical path and the longest bars are kept anyway: where they are most, a smaller choice changes little.
         if full or len(page) <= MOST_BYTES or meta["bars"] > 1.2 * most:

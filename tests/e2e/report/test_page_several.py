@@ -88,3 +88,18 @@ def test_history(browser: Browser, tmp_path: Path) -> None:
     assert browser.run(f"{rows}.map((row) => row.cells[0].textContent)") == ["first", "second"]
     assert "second is 0.0 %" in browser.run("document.querySelector('#verdict').textContent")
     assert browser.run("document.querySelectorAll('#tables canvas').length") == 2 and browser.said == []
+
+
+def test_by_the_command(browser: Browser, tmp_path: Path) -> None:
+    """A trace compared with itself, and beside itself in a scaling table."""
+    trace = tmp_path / "trace"
+    trace.mkdir()
+    write_two_ranks(trace)
+    for words, said in (((), "B takes as long as A"), (("--scaling",), "3 threads are 1.00 times as fast as 3")):
+        page = tmp_path / "page.html"
+        result = report(trace, trace, *words, "--html", page)
+        assert result.returncode == 0 and f"{page}: open it in a browser" in result.stderr, result.stderr
+        browser.open(page)
+        assert said in browser.run("document.querySelector('#verdict').textContent") and browser.said == []
+    result = report(trace, trace, "--html", page, "--full")
+    assert result.returncode == 125 and "--full describes one trace" in result.stderr

@@ -20,7 +20,7 @@ class Plots {
   constructor(meta, go) {
     Object.assign(this, { meta, go, made: [] });
     this.zero = meta.home[0];
-    this.data = { breakdown: this.#breakdown(), levels: this.#levels(), grain: this.#grain() };
+    this.data = { breakdown: this.#breakdown(), levels: this.#levels(), grain: this.#grain(), known: this.#known() };
     this.draw();
     for (const box of document.querySelectorAll("[data-table]"))
       box.closest("details").addEventListener("toggle", () => this.#fillTable(box));
@@ -75,14 +75,27 @@ class Plots {
     return { x: Array.from({ length: bins }, (_, bin) => bin), edges, lines, unit: (value) => count(value) };
   }
 
+  // At the end of each window: tasks that are created and have not ended, and the graph that they form.
+  #known() {
+    const { edges_ns: edges, known, depth, width } = this.meta.known_graph;
+    const lines = [
+      { name: "tasks known", values: known, css: "idle" },
+      { name: "depth", values: depth, css: "overhead" },
+      { name: "width", values: width, css: "work" },
+    ];
+    return { x: edges.slice(1).map((edge) => edge - this.zero), lines, unit: (value) => count(value) };
+  }
+
   draw() {
     this.made.forEach((plot) => plot.destroy());
     this.made = [];
-    const { breakdown, levels, grain } = this.data;
+    const { breakdown, levels, grain, known } = this.data;
     if (breakdown.x.length) this.#stacked("plot-breakdown", breakdown, { area: true });
-    if (levels.x.length) this.#lines("plot-levels", levels);
+    if (levels.x.length) this.#lines("plot-levels", levels, this.meta.levels.threads);
+    if (known.x.length) this.#lines("plot-known", known, 0);
     if (grain.x.length) this.#stacked("plot-grain", grain, { area: false });
     else byId("plot-grain").closest("figure").hidden = true;
+    if (!known.lines[0].values.some((value) => value)) byId("plot-known").closest("figure").hidden = true;
     if (!this.meta.levels.lines.some((line) => line.mean.some((value) => value)))
       byId("plot-levels").closest("figure").hidden = true;
   }
@@ -181,7 +194,8 @@ class Plots {
     return `${duration(edges[value])} to ${duration(edges[value + 1])}`;
   }
 
-  #lines(id, data) {
+  // `threads`: a line across, if not 0.
+  #lines(id, data, threads) {
     const x = { label: "at", value: (_, value) => (value == null ? "--" : duration(value)) };
     const series = [
       x,
@@ -196,14 +210,14 @@ class Plots {
     ];
     const scales = {
       x: { time: false },
-      y: { range: (_, low, high) => [0, Math.max(high, this.meta.levels.threads) * 1.05] },
+      y: { range: (_, low, high) => [0, Math.max(high, threads, 1) * 1.05] },
     };
     const axes = this.#axes(
       (plot, splits) => this.#times(plot, splits),
       (_, splits) => splits.map((value) => count(value)),
     );
     const options = this.#options(id, data, scales, axes, series);
-    options.hooks.draw = [(plot) => this.#threads(plot)];
+    if (threads) options.hooks.draw = [(plot) => this.#threads(plot)];
     this.made.push(new uPlot(options, [data.x, ...data.lines.map((line) => line.values)], byId(id)));
   }
 

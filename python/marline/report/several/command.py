@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from marline.errors import say
 from marline.report import text as report_text
 from marline.report.several.compare import compare, print_comparison, summary
 from marline.report.progress import progress_bar
@@ -24,6 +25,11 @@ def print_several(options: argparse.Namespace) -> None:
     document = scaling(summaries, options.weak_scaling) if is_table else compare(*summaries)
     for run, name in zip(document["runs"], names):
         run["folder"] = name
+    if options.html:
+        from marline.page.several import write_several  # only here: other reports need none of it
+
+        write_several(document, names, options.html)
+        say(f"{options.html}: open it in a browser")
     if options.json:
         print(json.dumps(document, indent=1))
         return
