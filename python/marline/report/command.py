@@ -23,6 +23,7 @@ try:
     from marline.report import history, metrics
     from marline.report import text as report_text
     from marline.report.causes import MACHINE_RULES, RULES
+    from marline.report import what_if
     from marline.report.several.command import print_several
     from marline.trace.analysis import Analysis, AnalysisError, named_passes
     from marline.trace.exports.write import write_exports
@@ -53,6 +54,7 @@ def main(arguments: list[str], _: Path) -> int:
     with refusing():
         of, own = analyse(options.folder, options)
         document = metrics.make_document(of, own)
+        document["what_if"] = what_if.predictions(of, options.what_if)
         write_html(of, document, options)
     if options.csv:
         metrics.write_csv(document, sys.stdout)
@@ -123,6 +125,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     form.add_argument("--json", action="store_true", help="print everything as JSON")
     form.add_argument("--csv", action="store_true", help="print the breakdown of each thread as CSV")
     parser.add_argument("--windows", type=_windows, metavar="N", help="the breakdown of N windows of time, too")
+    parser.add_argument("--what-if", metavar="CHANGES", action="append", default=[],
+                        help='predict the run with other costs or threads, as in "task_gemm x0.5, network x0, threads '
+                        '16"; may be repeated (docs/guide/what-if.md)')  # fmt: skip
     add_several(parser)
     add_selection(parser)
     add_views(parser)

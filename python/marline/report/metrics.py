@@ -3,7 +3,8 @@
 from an analysis pass; here they are put side by side, with what makes them doubtful.
 
 The keys are a contract (studies read them): ranks, total, graph, discovery, communication, overlap, collectives,
-devices, links, critical_path, the names in FURTHER, loops, mpi, machine, causes, verdict, incomplete."""
+devices, links, critical_path, the names in FURTHER, loops, mpi, machine, causes, verdict, incomplete; what_if
+where it was asked for."""
 
 import csv
 from collections import Counter
@@ -15,9 +16,11 @@ import numpy as np
 from marline.report import machine as report_machine
 from marline.report import without_tasks
 from marline.report.causes import find_causes
+from marline.report.what_if import add_expected
 from marline.trace.analysis import Analysis
 from marline.trace.passes import held_receives, tied_waits  # noqa: F401  registers their passes
 from marline.trace.passes.thread_time.causes import CAUSES
+from marline.trace.what_if import model  # noqa: F401  registers its pass
 
 # Each has its own key in the document; what `marline trace` says after a run needs none of them.
 FURTHER = ("efficiency", "bounds", "matrix", "early_sends", "outliers", "known_graph", "ready_queue", "slow_patterns",
@@ -60,10 +63,13 @@ def make_document(of: Analysis, own_passes: Sequence[str] = (), further: bool = 
         "causes": [],
         "verdict": "",
         "remarks": [],
+        "what_if": [],
         "incomplete": stopped(of) + results["integrity"]["incomplete"],
         "passes": {name: results[name] for name in own_passes},
     }
-    document["causes"] = find_causes(figures(of, document))
+    known = figures(of, document)
+    document["causes"] = find_causes(known)
+    add_expected(of, document["causes"], known)
     document["verdict"] = document["causes"][0]["text"] if document["causes"] else ""
     document["remarks"] = remarks(of, document)
     return document

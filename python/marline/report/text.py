@@ -12,7 +12,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from marline.report import machine, without_tasks
+from marline.report import machine, what_if, without_tasks
 from marline.report.efficiency_text import efficiency_tree
 from marline.report.notable import bounds_by_machine, notable
 from marline.report.pass_text import pass_result
@@ -50,6 +50,7 @@ def print_report(document: dict[str, Any], console: Console, with_windows: bool 
     parts += [links(document)] if any(_is_between(row) for row in document["links"]) else []
     parts += [regions(document)] if document["regions"] else []
     parts += [passes(document)] if document["passes"] else []
+    parts += [what_if.table(found) for found in document["what_if"]]
     for part in [*parts, *([] if no_tasks else [verdict(document)])]:
         _print(part, console)
         console.print()
@@ -342,6 +343,8 @@ def verdict(document: dict[str, Any]) -> Table:
     if causes:
         table.add_row(Text("biggest loss", style="red"), causes[0]["text"])
         table.add_row(Text("try next", style="green"), causes[0]["advice"])
+        if "expected" in causes[0]:
+            table.add_row("expected", what_if.expected_text(causes[0]["expected"]))
     elif document["graph"]["tasks"]:
         table.add_row("biggest loss", "none of 1 % of thread time or more")
     for title in ("remark", "incomplete"):

@@ -58,7 +58,7 @@ class _Intervals(ctypes.Structure):
 
 
 @lru_cache(maxsize=None)
-def _library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(str(LIBRARY))
     except OSError as error:
@@ -108,7 +108,7 @@ def longest_paths(arrows: Arrows) -> LongestPaths:
 def _longest_paths(arrows: Arrows) -> tuple[LongestPaths, int]:
     found = LongestPaths(*(np.zeros(arrows.nodes, dtype=np.int64) for _ in range(3)))
     call = _Call()
-    status = _library().marline_longest_paths(call.graph(arrows), *map(_place_for, vars(found).values()))
+    status = library().marline_longest_paths(call.graph(arrows), *map(_place_for, vars(found).values()))
     _refuse(status)
     return found, status
 
@@ -117,7 +117,7 @@ def path_to(arrows: Arrows, found: LongestPaths, end: int) -> np.ndarray:
     """The edges of the longest path to node `end`, in order."""
     path = np.zeros(len(arrows.source), dtype=np.int64)
     call = _Call()
-    length = _library().marline_path_to(call.graph(arrows), call.pass_(found.via), ctypes.c_int64(end),
+    length = library().marline_path_to(call.graph(arrows), call.pass_(found.via), ctypes.c_int64(end),
                                         _place_for(path))  # fmt: skip
     return path[:length][::-1].copy()
 
@@ -126,7 +126,7 @@ def last_arrivals(arrows: Arrows, time: np.ndarray, end: int) -> np.ndarray:
     """The edges from the node `end` backwards, each the one whose source is latest in `time`; in the order of time."""
     path = np.zeros(len(arrows.source), dtype=np.int64)
     call = _Call()
-    length = _library().marline_last_arrivals(call.graph(arrows), call.pass_(time), ctypes.c_int64(end),
+    length = library().marline_last_arrivals(call.graph(arrows), call.pass_(time), ctypes.c_int64(end),
                                               _place_for(path))  # fmt: skip
     _refuse(length)
     return path[:length][::-1].copy()
@@ -142,7 +142,7 @@ def sort_points(task: np.ndarray, time: np.ndarray, order: np.ndarray) -> np.nda
     """The points in order of task, time and `order`."""
     places = np.zeros(len(task), dtype=np.int64)
     call = _Call()
-    _library().marline_sort_points(call.points(task, time), call.pass_(order, np.float64), _place_for(places))
+    library().marline_sort_points(call.points(task, time), call.pass_(order, np.float64), _place_for(places))
     return places
 
 
@@ -151,7 +151,7 @@ def covered(task: np.ndarray, time: np.ndarray, of_task: np.ndarray, start: np.n
     """By point: how much of its task's intervals lies before it. Both are sorted by task and time."""
     result = np.zeros(len(task), dtype=np.int64)
     call = _Call()
-    _library().marline_covered(call.points(task, time), call.intervals(of_task, start, end), _place_for(result))
+    library().marline_covered(call.points(task, time), call.intervals(of_task, start, end), _place_for(result))
     return result
 
 
@@ -160,6 +160,6 @@ def points_at(task: np.ndarray, time: np.ndarray, of_task: np.ndarray, start: np
     """By interval: the last point of its task at its start or before, and at its end or before; -1 if there is none."""
     at_start, at_end = np.zeros(len(of_task), dtype=np.int64), np.zeros(len(of_task), dtype=np.int64)
     call = _Call()
-    _library().marline_points_at(call.points(task, time), call.intervals(of_task, start, end), _place_for(at_start),
+    library().marline_points_at(call.points(task, time), call.intervals(of_task, start, end), _place_for(at_start),
                                  _place_for(at_end))  # fmt: skip
     return at_start, at_end

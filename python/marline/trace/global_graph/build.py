@@ -58,7 +58,7 @@ def global_graph(of: Analysis) -> GlobalGraph:
     points, edges = PointList(), EdgeList()
     created = add_openmp(of.trace, tasks, runs, dependences, iterations, points, edges)
     add_communication(of.trace, tasks, calls, requests, messages, suspensions, points, edges)
-    initial = _threads_of_initial_tasks(of.trace)
+    initial = threads_of_initial_tasks(of.trace)
     all_points = points.finish(initial)
     inside = np.clip(all_points.time, begin, end)
     ordered = edges.finish(all_points.place)
@@ -101,7 +101,7 @@ class _Active:
         self.task, self.start, self.end = runs.task[rows][order], runs.start[rows][order], runs.end[rows][order]
 
 
-def _threads_of_initial_tasks(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+def threads_of_initial_tasks(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     """Ids of threads outside of any task, and their initial tasks: what a thread does before OpenMP starts and after it
     has ended is the same code going on."""
     begins = trace.select("implicit_begin")

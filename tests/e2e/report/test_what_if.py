@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`marline report --what-if` on traces made by hand, with answers worked out by hand; wrong texts; and what holds of
+any run. One cycle is one nanosecond, and records begin at 1000."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from handmade import IMPLICIT, A, B, C, Stream, save
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_analysis_properties import Runtime, analysed, bounded, runtimes
+from test_critical_path import rank, run, two_ranks
+from test_report import document_of, report
+
+from marline.trace.analysis import Analysis, AnalysisError
+from marline.trace.native_replay import replay
+from marline.trace.read.reader import read_trace
+from marline.trace.what_if.language import MOST_NAMES, Change, matching, parse
+from marline.trace.what_if.predict import WhatIf
+
+
+def predicted(of: Analysis, text: str) -> int:
+    return WhatIf(of).predict(parse(text)).predicted
+
+
+@pytest.fixture
+def late_sender(tmp_path: Path) -> Path:
+    """Rank 0 works 100 ns and sends; rank 1 has asked at 10, gets the message at 130 and works 20 ns more."""
+    two_ranks(tmp_path, rank(0, A, True, "MPI_Send", 100, 105, 5), rank(1, A, False, "MPI_Recv", 10, 130, 20))
+    return tmp_path
+
+
+@pytest.mark.parametrize(("text", "time"), [
+    ("task x1", 150), ("network x0", 120), ("network x2", 180), ("network +10ns", 160), ("task x2", 240 + 30),
+    ("task x0", 30), ("t?sk x2, network x0", 240), ("threads 4", 150), ("overhead x9", 150), ("balance", 150),
+])  # fmt: skip
+def test_changes_of_a_late_sender(late_sender: Path, text: str, time: int) -> None:
+    """The ranks have 105 and 30 ns of work."""
+    of = Analysis(read_trace(late_sender))
+    if text == "balance":
+        sums = (100 + 5, 10 + 20)
+        time = round(100 * sum(sums) / 2 / sums[0]) + 30 + round(20 * sum(sums) / 2 / sums[1])
+    assert predicted(of, text) == time
+
+
+def fork(folder: Path, threads: int, **more: Any) -> Analysis:
+    """One thread creates A, B and C, 10 ns each after the first, and runs them, 100 ns each, one after the other."""
+    first = Stream(1).add(1000, "implicit_begin", IMPLICIT, parallel=300, index=0, size=threads)
+    for number, task in enumerate((A, B, C)):
+        first.add(1000 + 10 * number, "task_create", task, parent=IMPLICIT, flags=4)
+    first.add(1020, "sync_begin", IMPLICIT, kind=3).add(1020, "wait_begin", IMPLICIT, kind=3)
+    for number, task in enumerate((A, B, C)):
+        run(first, task, 20 + 100 * number, 120 + 100 * number, IMPLICIT)
+    return Analysis(read_trace(save(folder, [first], **more)))
+
+
+def test_threads_and_kernels_of_a_fork(tmp_path: Path) -> None:
+    """The total begins with the first task, so creation takes no time."""
+    of = fork(tmp_path, 1)
+    assert of["breakdown"].makespan == 300
+    times = {text: predicted(of, text) for text in ("threads 1", "threads 2", "threads x3", "threads +9", "task x0.5")}
+    assert times == {"threads 1": 300, "threads 2": 200, "threads x3": 100, "threads +9": 100, "task x0.5": 150}
+
+
+def test_what_took_the_time_then(late_sender: Path) -> None:
+    found = document_of(late_sender, "--what-if", "network x2", "--what-if", "task x0")["what_if"]
+    assert [one["changes"] for one in found] == [["network x2"], ["task x0"]]
+    assert found[0]["bounds"] == [{"name": "task", "total_ns": 120}, {"name": "messages", "total_ns": 60}]
+    assert found[1]["bounds"] == [{"name": "messages", "total_ns": 30}]
+    assert [one["model_error"] for one in found] == [0, 0] and found[0]["change"] == pytest.approx(0.2)
+
+
+def test_text(late_sender: Path) -> None:
+    shown = report(late_sender, "--what-if", "network x2, threads 64").stdout
+    lines = {line[:17].strip(): line[17:] for line in shown[shown.index("what if") :].splitlines()}
+    assert lines["what if"] == "network x2, threads 64" and lines["measured"] == "150 ns"
+    assert lines["model as it was"] == "150 ns, +0.0 % beside the run" and lines["predicted"] == "180 ns, +20.0 %"
+    assert lines["then bounded by"] == "task 66.7 %; messages 33.3 %"
+    assert lines["not judged"].startswith("threads 64: no study")
+
+
+def test_advice_says_what_the_model_expects(tmp_path: Path) -> None:
+    """Rank 0 works 100 us and rank 1 300 us before both meet: with 200 us each, a third less."""
+    us = 1000
+    two_ranks(tmp_path, rank(0, A, False, "MPI_Allreduce", 100 * us, 300 * us, 0),
+              rank(1, A, False, "MPI_Allreduce", 300 * us, 300 * us + 1, 0))  # fmt: skip
+    cause = document_of(tmp_path)["causes"][0]
+    assert cause["name"] == "imbalance" and cause["expected"]["what_if"] == "balance"
+    assert cause["expected"]["change"] == pytest.approx(-1 / 3, abs=0.01)
+    assert '-33.3 % of the time at most, if --what-if "balance" can be' in report(tmp_path).stdout
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("", "an item is empty"), ("task x0.5,,network x0", "an item is empty"), ("tusk x2", "did you mean 'task'?"),
+    ("nothing x2", "there are: task"), ("task", "write NAME xF"), ("task x1e9", "write NAME xF"),
+    ("task x9999999", "above 1,000,000"), ("threads 0", "not a whole number"), ("threads x0", "above 0"),
+    ("threads two", "not a whole number"), ("threads +1us", "no unit"), ("network +50", "needs a unit"),
+    ("ranks 4x", "not modelled"), ("ranks x4", "not modelled"), ("grain x2", "not modelled"),
+    ("placement close", "not modelled"), ("priorities off", "does not say"), ("priorities up", "priorities path"),
+    ("first tusk", "did you mean 'task'?"), ("first", "write NAME xF"),
+])  # fmt: skip
+def test_wrong_changes_are_one_line(late_sender: Path, text: str, words: str) -> None:
+    of = Analysis(read_trace(late_sender))
+    with pytest.raises(AnalysisError) as refused:
+        WhatIf(of).predict(parse(text))
+    line = str(refused.value)
+    assert words in line and "--what-if" in line and len(line.splitlines()) == 1
+
+
+def test_command_refuses(late_sender: Path) -> None:
+    result = report(late_sender, "--what-if", "tusk x2")
+    assert result.returncode == 125 and len(result.stderr.splitlines()) == 1 and "did you mean" in result.stderr
+
+
+@settings(max_examples=100, derandomize=True, deadline=None)
+@given(st.lists(st.sampled_from(["task", "network", "threads", "ranks", " ", ",", "x", "+", "0", "7", ".", "us", "off",
+                                 "path", "priorities", "first", "balance", "*", "[", "é", "\n", "٣"])
+                | st.text(max_size=3), max_size=8))  # fmt: skip
+def test_any_text_is_understood_or_refused_in_one_line(words: list[str]) -> None:
+    try:
+        for change in parse("".join(words)):
+            assert change.what and change.factor >= 0 and change.added >= 0
+    except AnalysisError as error:
+        assert len(str(error).splitlines()) == 1 and len(str(error)) < 500
+
+
+def test_names() -> None:
+    names = ["task_gemm a.c:7", "task_trsm a.c:9", "loop, static", "odd[1]"]
+    for text, found in (("task_gemm", [0]), ("task_gemm a.c:7", [0]), ("task_*", [0, 1]), ("loop? static", [2]),
+                        ("odd[1]", [3]), ("*", [0, 1, 2, 3])):  # fmt: skip
+        assert matching(Change("named", text, text), names) == found
+    with pytest.raises(AnalysisError, match=r"there are: n0, n1, .*\.\.\.$"):
+        matching(Change("named", "zzz", "zzz"), [f"n{number}" for number in range(MOST_NAMES + 1)])
+
+
+@settings(bounded, max_examples=15)
+@given(st.lists(runtimes(), min_size=1, max_size=2))
+def test_any_run_can_be_replayed(ranks: list[Runtime]) -> None:
+    """To its end, in no less time than its longest path without MPI, and the same way again."""
+    of = analysed(ranks)
+    run_of = of["model"]
+    found = replay(run_of.program)
+    assert found.unfinished == 0
+    length = int(found.time[run_of.counts].max(initial=0))
+    assert length >= of["critical_path"].span
+    for text in ("network x0", "threads 1", "threads 9, overhead x0", "priorities path", "untied"):
+        assert WhatIf(of).predict(parse(text)).changed >= 0
