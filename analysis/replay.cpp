@@ -17,8 +17,17 @@ using marline::analysis::Link;
 using marline::analysis::List;
 using marline::analysis::Table;
 
+constexpr int64_t kMost = INT32_MAX;  // points and edges: what is looked at for each of them lies close together
+
 struct Outgoing {
-  int64_t sink, delay, edge;
+  int64_t delay;
+  int32_t sink, edge;
+};
+
+// What a point waits for: when that is there, as far as it is known; the edge that comes last; edges that are missing.
+struct Point {
+  int64_t ready = 0;
+  int32_t via = -1, missing = 0, task = -1;
 };
 
 enum class Happens : int32_t {
@@ -75,10 +84,7 @@ class Run {
         thread_count_(count_threads(run)),
         out_first_(run.points + 2),
         out_(run.edges),
-        ready_(run.points),
-        via_(run.points),
-        missing_(run.points),
-        task_of_(run.points),
+        points_(run.points),
         tasks_(run.tasks),
         task_links_(run.tasks),
         threads_(thread_count_),
@@ -93,9 +99,8 @@ class Run {
   Run& operator=(const Run&) = delete;
 
   bool has_all() const {
-    return out_first_.has_all() && out_.has_all() && ready_.has_all() && via_.has_all() && missing_.has_all() &&
-           task_of_.has_all() && tasks_.has_all() && task_links_.has_all() && threads_.has_all() &&
-           thread_links_.has_all() && ranks_.has_all();
+    return out_first_.has_all() && out_.has_all() && points_.has_all() && tasks_.has_all() && task_links_.has_all() &&
+           threads_.has_all() && thread_links_.has_all() && ranks_.has_all();
   }
 
   // Returns how many tasks are left, -1 if there is no memory.
@@ -117,6 +122,7 @@ class Run {
   }
 
   void set_up() {
+    for (int64_t point = 0; point < run_.points; ++point) new (&points_[point]) Point;
     sort_edges();
     int64_t thread = 0;
     for (int64_t rank = 0; rank < run_.ranks; ++rank) {
@@ -129,29 +135,30 @@ class Run {
     }
     is_set_up_ = true;
     left_ = run_.tasks;
-    for (int64_t point = 0; point < run_.points; ++point)
-      time_[point] = cause_[point] = before_[point] = via_[point] = kNone;
+    for (int64_t point = 0; point < run_.points; ++point) time_[point] = cause_[point] = before_[point] = kNone;
     for (int64_t task = 0; task < run_.tasks; ++task) {
       new (&tasks_[task]) TaskState;
-      for (int64_t point = run_.first[task]; point < run_.first[task + 1]; ++point) task_of_[point] = task;
+      for (int64_t point = run_.first[task]; point < run_.first[task + 1]; ++point)
+        points_[point].task = static_cast<int32_t>(task);
       const int64_t first = run_.first[task];
-      if (missing_[first] > 0) continue;
-      ready_[first] = run_.begins[task];
-      plan(ready_[first], Happens::kReady, kNone, first);
+      if (points_[first].missing > 0) continue;
+      points_[first].ready = run_.begins[task];
+      plan(run_.begins[task], Happens::kReady, kNone, first);
     }
     for (int64_t point = 0; point < run_.first[0]; ++point)
-      if (missing_[point] == 0) plan(0, Happens::kReady, kNone, point);
+      if (points_[point].missing == 0) plan(0, Happens::kReady, kNone, point);
   }
 
   // By source, in the order of the edges.
   void sort_edges() {
     for (int64_t edge = 0; edge < run_.edges; ++edge) {
       ++out_first_[run_.source[edge] + 2];
-      ++missing_[run_.sink[edge]];
+      ++points_[run_.sink[edge]].missing;
     }
     for (int64_t point = 2; point < run_.points + 2; ++point) out_first_[point] += out_first_[point - 1];
     for (int64_t edge = 0; edge < run_.edges; ++edge)
-      out_[out_first_[run_.source[edge] + 1]++] = {run_.sink[edge], run_.delay[edge], edge};
+      out_[out_first_[run_.source[edge] + 1]++] = {run_.delay[edge], static_cast<int32_t>(run_.sink[edge]),
+                                                   static_cast<int32_t>(edge)};
   }
 
   // The event that is planned last is often the next one: it is kept beside the heap.
@@ -188,17 +195,17 @@ class Run {
   void explain(int64_t point, int64_t cause, int64_t before) { cause_[point] = cause, before_[point] = before; }
 
   void explain_by_edge(int64_t point) {
-    const int64_t edge = via_[point];
+    const int64_t edge = points_[point].via;
     explain(point, edge == kNone ? static_cast<int64_t>(kMarlineBegan) : edge,
             edge == kNone ? kNone : run_.source[edge]);
   }
 
   void arrive(int64_t thread, int64_t point) {
-    if (missing_[point] == 0 && ready_[point] <= now_) {
+    if (points_[point].missing == 0 && points_[point].ready <= now_) {
       explain(point, kMarlineWorked, point - 1);
       return reach(thread, point);
     }
-    TaskState& task = tasks_[task_of_[point]];
+    TaskState& task = tasks_[points_[point].task];
     task.at = point;
     if ((run_.waits[point] & kMarlineKeepsThread) != 0) {
       task.state = State::kKeepsThread;
@@ -210,13 +217,14 @@ class Run {
 
   void reach(int64_t thread, int64_t point) {
     time_[point] = now_;
-    is_end_ = point + 1 == run_.first[task_of_[point] + 1];
+    is_end_ = point + 1 == run_.first[points_[point].task + 1];
     satisfy_all(thread, point);
     go_on(thread, point);
+    __builtin_prefetch(&out_[out_first_[point + 1]]);  // it is read when the next point is reached
   }
 
   void go_on(int64_t thread, int64_t point) {
-    const int64_t task = task_of_[point];
+    const int64_t task = points_[point].task;
     if (point + 1 == run_.first[task + 1]) {
       tasks_[task].state = State::kEnded;
       --left_;
@@ -233,13 +241,15 @@ class Run {
   }
 
   void satisfy_all(int64_t thread, int64_t point) {
+    for (int64_t at = out_first_[point]; at < out_first_[point + 1]; ++at) __builtin_prefetch(&points_[out_[at].sink]);
     for (int64_t at = out_first_[point]; at < out_first_[point + 1]; ++at) {
       const Outgoing& edge = out_[at];
+      Point& sink = points_[edge.sink];
       const int64_t time = now_ + edge.delay;
-      if (time >= ready_[edge.sink]) ready_[edge.sink] = time, via_[edge.sink] = edge.edge;
-      if (--missing_[edge.sink] > 0) continue;
-      if (ready_[edge.sink] > now_ || edge.sink < run_.first[0]) {
-        plan(ready_[edge.sink], Happens::kReady, kNone, edge.sink);
+      if (time >= sink.ready) sink.ready = time, sink.via = edge.edge;
+      if (--sink.missing > 0) continue;
+      if (sink.ready > now_ || edge.sink < run_.first[0]) {
+        plan(sink.ready, Happens::kReady, kNone, edge.sink);
       } else {
         become_ready(edge.sink, thread);
       }
@@ -253,7 +263,7 @@ class Run {
       explain_by_edge(point);
       return satisfy_all(kNone, point);
     }
-    const int64_t number = task_of_[point];
+    const int64_t number = points_[point].task;
     TaskState& task = tasks_[number];
     if (point == run_.first[number]) {
       task.at = point;
@@ -361,7 +371,7 @@ class Run {
     task.state = State::kRuns;
     task.thread = static_cast<int32_t>(thread);
     if (is_interrupted) return plan(time, Happens::kGoesOn, thread, task.at);
-    if (was_idle || ready_[task.at] >= now_ || threads_[thread].last == kNone) {
+    if (was_idle || points_[task.at].ready >= now_ || threads_[thread].last == kNone) {
       explain_by_edge(task.at);
     } else {
       explain(task.at, kMarlineThread, threads_[thread].last);
@@ -374,9 +384,7 @@ class Run {
   const int64_t thread_count_;
   Table<int64_t> out_first_;  // the edges that leave point p: out_[out_first_[p]] to out_[out_first_[p + 1] - 1]
   Table<Outgoing> out_;
-  Table<int64_t> ready_, via_;  // by point: when what it waits for is there, and the edge that came last
-  Table<int32_t> missing_;      // by point: edges that have not come
-  Table<int64_t> task_of_;
+  Table<Point> points_;
   Table<TaskState> tasks_;
   Table<Link> task_links_;
   Table<Thread> threads_;
@@ -393,6 +401,7 @@ class Run {
 bool is_in(int64_t value, int64_t end) { return value >= 0 && value < end; }
 
 bool has_valid_tasks(const MarlineReplay& run) {
+  if (run.points > kMost || run.edges > kMost) return false;
   for (int64_t rank = 0; rank < run.ranks; ++rank)
     if (!is_in(run.threads[rank] - 1, INT32_MAX) || run.dispatch[rank] < 0 || run.wake_up[rank] < 0) return false;
   if (run.first[0] < 0 || run.first[run.tasks] != run.points) return false;

@@ -29,8 +29,10 @@ BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release"))
 sys.path.insert(0, str(BUILD / "lib" / "marline" / "python"))  # beside the library that the package loads
 
 from marline.trace.analysis import Analysis, pass_names  # noqa: E402
+from marline.trace.native_replay import replay  # noqa: E402
 from marline.trace.read import reader  # noqa: E402
 from marline.trace.read.events import CALL_NUMBER, EVENTS, FINGERPRINT  # noqa: E402
+from marline.trace.what_if import model  # noqa: E402, F401  registers its pass
 
 COMPLETE, SWITCH = 1, 7  # ompt_task_status_t
 IN, INOUT = 1, 3  # ompt_dependence_type_t
@@ -182,7 +184,14 @@ def measure(folder: Path) -> tuple[int, list[Stage]]:
     for name in pass_names():
         of[name]
         started.clear()
-    return len(trace.time), stages
+    program = of["model"].program
+    begin = time.process_time()
+    left = replay(program).unfinished
+    spent = time.process_time() - begin
+    assert not left, f"{left} tasks of the replay never end"
+    tasks = len(of["tasks"].id)
+    print(f"replay: {tasks:,} tasks in {spent:.2f} s of CPU time, {tasks / spent:,.0f} tasks/s")
+    return len(trace.time), [*stages, Stage("replay", spent, peak_mib())]
 
 
 def table(records: int, stages: list[Stage]) -> list[str]:

@@ -186,7 +186,8 @@ def guesses(of: Analysis, changes: list[language.Change]) -> dict[str, float]:
     own = np.where(run.row >= 0, 1, 0)[np.maximum(run.task_of, 0)] * (run.task_of >= 0)
     tasks = float((before.work * own).sum())
     kept = before.threads.sum() / after.threads.sum()
-    more = float((after.work - before.work).sum() + (after.delay - before.delay)[run.waits.group == waits.NETWORK].sum())
+    late = (after.delay - before.delay)[run.waits.group == waits.NETWORK]
+    more = float((after.work - before.work).sum() + late.sum())
     path = [longest(one) for one in (before, after)]
     return {"amdahl": 1 - tasks / thread_time * (1 - kept) + more / thread_time, "path": path[1] / max(path[0], 1)}
 
@@ -296,8 +297,8 @@ def page(all_rows: list[Row], repeats: int) -> Iterator[str]:
 `bench/what_if.py predict` made them from recorded runs and wrote [predictions.jsonl](what_if/predictions.jsonl), which
 was committed before `run` measured. Each figure is the median of {repeats} runs; runs without and with the change took
 turns. An error is the distance from the measured time, as a part of it. A sign is right if the run became longer, or
-shorter, as predicted; changes below {STILL:.0%} have none. Of runs with `--creation-us`, \"creation\" is what that option
-adds; \"longest\" tasks were made slower by `bench/slower`, and messages by `bench/delay`."""
+shorter, as predicted; changes below {STILL:.0%} have none. Creation takes longer by LULESH's option `--creation-us`,
+tasks by `bench/slower`, messages by `bench/delay`."""
     yield ""
     yield f"Machine: {platform.processor() or platform.machine()}, {os.cpu_count()} CPUs, Linux {platform.release()}."
     for role in (JUDGED, FITTED):

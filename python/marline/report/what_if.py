@@ -81,8 +81,8 @@ def table(found: Mapping[str, Any]) -> Table:
     if parts:
         lines.add_row("then bounded by", "; ".join(f"{row['name']} {percent(row['total_ns'], whole)}" for row in parts))
     if found["not_judged"]:
-        lines.add_row(Text("not judged", style="yellow"), f"{', '.join(found['not_judged'])}: no study has compared such "
-                      "predictions with runs (docs/guide/what-if.md)")  # fmt: skip
+        lines.add_row(Text("not judged", style="yellow"), f"{', '.join(found['not_judged'])}: no study has compared "
+                      "such predictions with runs (docs/guide/what-if.md)")  # fmt: skip
     if abs(found["model_error"]) > WORTH_TRUSTING:
         lines.add_row(Text("remark", style="yellow"), "the model does not come near the run itself: trust it little")
     return lines

@@ -10,15 +10,17 @@ from dataclasses import replace
 import numpy as np
 
 from ..global_graph import points as what
-from ..native import covered, longest_paths, Arrows
+from ..model import INITIAL
+from ..native import Arrows, covered, longest_paths
 from ..native_replay import TIED, Program
-from ..read.columns import group_starts
+from ..read.columns import distinct, find, group_starts
 from ..registry import Analysis
 from . import language
 from .language import Change, matching
 from .model import Model
 from .waits import BARRIER, NETWORK
 
+_ALONE = {"single (executes)"}
 _LOOPS = {"loop", "loop, static", "loop, dynamic", "loop, guided", "loop, other schedule"}
 _URGENT = 1 << 40  # above all longest paths of `priorities path` that are left after it
 
@@ -77,19 +79,37 @@ def _network(_of: Analysis, run: Model, program: Program, change: Change) -> Pro
 
 
 def _threads(of: Analysis, run: Model, program: Program, change: Change) -> Program:
-    """Iterations of a loop are shared out among more threads evenly; fewer threads take turns at the parts."""
+    """More threads share the code of a team's threads evenly; fewer ones take turns at its parts. A thread alone waits in
+    no barrier."""
     if change.count:
         threads = np.full_like(program.threads, change.count)
     else:
         threads = np.maximum(np.rint(program.threads * change.factor).astype(np.int64) + change.added, 1)
-    spans = of["worksharing"]
-    loops = np.flatnonzero(np.isin(spans.name, [at for at, name in enumerate(spans.names) if name in _LOOPS]))
-    if not len(loops):
-        return replace(program, threads=threads)
-    part = _inside(run, program, spans, loops)
+    part = _of_teams(of, run, program)
     rank = program.rank[np.maximum(run.task_of, 0)]
     shared = part * program.threads[rank] // np.maximum(threads, program.threads)[rank]
-    return replace(program, threads=threads, work=program.work - part + shared)
+    alone = (run.waits.group == BARRIER) & (threads[rank[run.waits.source]] == 1)
+    return replace(program, threads=threads, work=program.work - part + shared,
+                   delay=np.where(alone, 0, program.delay))  # fmt: skip
+
+
+def _of_teams(of: Analysis, run: Model, program: Program) -> np.ndarray:
+    """By point: the work that a team's threads share: of one that creates tasks its loops, of others all but what only
+    one thread does."""
+    spans, trace = of["worksharing"], of.trace
+    begins = trace.select("implicit_begin")
+    team = distinct(trace.task[begins[(trace.field("implicit_begin", "flags", begins) & np.uint64(INITIAL)) == 0]])
+    is_team = find(team, run.id) >= 0
+    creates = np.zeros(len(run.id), dtype=bool)
+    creates[run.task_of[(run.what == what.CREATE) & (run.task_of >= 0)]] = True
+    task = np.maximum(run.task_of, 0)
+    part = np.where((run.task_of >= 0) & (is_team & ~creates)[task], program.work, 0)
+    for names, sign in ((_ALONE, -1), (_LOOPS, 1)):
+        rows = np.flatnonzero(np.isin(spans.name, [at for at, name in enumerate(spans.names) if name in names]))
+        if len(rows):
+            inside = np.where((run.task_of >= 0) & is_team[task], _inside(run, program, spans, rows), 0)
+            part = np.maximum(part - inside, 0) if sign < 0 else np.maximum(part, inside)
+    return part
 
 
 def _overhead(_of: Analysis, run: Model, program: Program, change: Change) -> Program:

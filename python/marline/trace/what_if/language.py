@@ -30,8 +30,8 @@ _PLAIN = re.compile(r"(?P<name>\S+)\s+(?P<value>\S.*)$")
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 MOST_NAMES = 20  # in a message
 _LARGEST = 10**6  # a factor, or a number of threads, above this one is a slip
-_HELP = ("write NAME xF, network xF, network +TIME, threads N, overhead xF, creation xF, creation +TIME, priorities path, first NAME, "
-         "untied or balance, with commas between them (docs/guide/what-if.md)")  # fmt: skip
+_HELP = ("write NAME xF, network xF, network +TIME, threads N, overhead xF, creation xF, creation +TIME, "
+         "priorities path, first NAME, untied or balance, with commas between them (docs/guide/what-if.md)")  # fmt: skip
 
 NETWORK, THREADS, OVERHEAD, CREATION, PRIORITIES, FIRST, UNTIED, BALANCE, NAMED = (
     "network", "threads", "overhead", "creation", "priorities", "first", "untied", "balance", "named",
@@ -106,8 +106,8 @@ def _added(item: str, name: str, value: str, unit: str | None) -> Change:
 
 def _threads(item: str, value: str) -> int:
     if not value.isascii() or not value.isdecimal() or not 1 <= int(value[:12]) <= _LARGEST:
-        raise _error(item, f"{_quoted(value)} is not a whole number from 1 to {_LARGEST:,}; write threads 16, threads x2 "
-                           "or threads +1")  # fmt: skip
+        raise _error(item, f"{_quoted(value)} is not a whole number from 1 to {_LARGEST:,}; write threads 16, threads "
+                           "x2 or threads +1")  # fmt: skip
     return int(value)
 
 

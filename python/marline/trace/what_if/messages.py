@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long the model lets messages and calls of MPI take, apart from who was late.
 
-- A message takes from when it was sent to when its receiver had it, if the receiver waited when it was sent, and its
-  thread was free from then on. Others take the median of these, at most from their sending to their arrival.
+- A message takes from when it was sent to when its receiver had it, if the receiver waited when it was sent, and a free
+  thread waited, too, when it came. Others take the mean of these, at most from their sending to their arrival. Of the
+  mean, what is above the 99th percentile counts as that.
 - A sender waits for its receiver where it did so: the receive was asked for while the call that ended the send waited.
 - What a call has taken that waited for nobody is its own cost, and no network's.
 """
@@ -16,6 +17,8 @@ from ..global_graph import points as what
 from ..global_graph.build import GlobalGraph
 from ..registry import Analysis
 from .waits import CALL, Waits, call_of_point, last_call
+
+_SWITCH = 5_000  # ns: a thread that had no task for longer was free
 
 
 def add_messages(of: Analysis, graph: GlobalGraph, time: np.ndarray, waits: Waits) -> Waits:
@@ -57,10 +60,11 @@ def _busy_before(graph: GlobalGraph, time: np.ndarray) -> np.ndarray:
 def _latencies(sends: np.ndarray, asked: np.ndarray, sent: np.ndarray, got: np.ndarray, busy: np.ndarray,
                least: np.ndarray) -> np.ndarray:  # fmt: skip
     whole = np.maximum(got - sent, 0)
-    known = sends & (asked <= sent) & (busy <= sent) & (got > sent)
+    known = sends & (asked <= sent) & (got > sent) & ((busy <= sent) | (got - busy > _SWITCH))
     if not np.any(known):
         return least
-    return np.where(known, whole, np.minimum(whole, int(np.median(whole[known]))))
+    typical = np.minimum(whole[known], np.percentile(whole[known], 99)).mean()
+    return np.where(known, whole, np.minimum(whole, round(typical)))
 
 
 def _own_costs(points: what.Points, time: np.ndarray, sink: np.ndarray, entered: np.ndarray,

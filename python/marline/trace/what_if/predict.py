@@ -68,8 +68,8 @@ class WhatIf:
         program = apply(self._of, self._run, changes)
         found = replay(program)
         if found.unfinished:
-            raise AnalysisError(f"{language.SHORT}: the changed run would stand still: {found.unfinished} tasks wait for "
-                                "threads that are held in MPI; give each rank more threads")  # fmt: skip
+            raise AnalysisError(f"{language.SHORT}: the changed run would stand still: {found.unfinished} tasks wait for"
+                                " threads that are held in MPI; give each rank more threads")  # fmt: skip
         not_judged = [one.text for one in changes if not _is_judged(one, program)]
         return Prediction(list(changes), self._run.makespan, self._as_is, self._length(found),
                           self._bounds(program, found), not_judged)  # fmt: skip
