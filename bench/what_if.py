@@ -163,12 +163,13 @@ def makespan(of: Analysis) -> int:
 
 
 def longest_kind(of: Analysis) -> tuple[str, int]:
-    """The kind of task with most work among those that never wait in MPI, and the place of its construct in the order
-    of first creations in the lowest rank."""
+    """The kind of task with most work among those whose tasks seldom call MPI, and the place of its construct in the
+    order of first creations in the lowest rank."""
     tasks, kinds, calls = of["tasks"], of["kinds"], of["calls"]
     work = np.bincount(kinds.of_task, weights=tasks.running, minlength=len(kinds.names))
-    inside = tasks.index(calls.task)
-    work[np.unique(kinds.of_task[inside[inside >= 0]])] = 0
+    call = np.unique(tasks.index(calls.task))
+    calling = np.bincount(kinds.of_task[call[call >= 0]], minlength=len(kinds.names))
+    work[2 * calling > np.bincount(kinds.of_task, minlength=len(kinds.names))] = 0
     kind = int(np.argmax(work))
     lowest = np.flatnonzero(tasks.rank == tasks.rank.min())
     _, first = np.unique(kinds.of_task[lowest], return_index=True)

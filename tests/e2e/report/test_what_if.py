@@ -18,7 +18,7 @@ from marline.trace.analysis import Analysis, AnalysisError
 from marline.trace.native_replay import replay
 from marline.trace.read.reader import read_trace
 from marline.trace.what_if.language import MOST_NAMES, Change, matching, parse
-from marline.trace.what_if.predict import WhatIf
+from marline.trace.what_if.predict import WhatIf, length
 
 
 def predicted(of: Analysis, text: str) -> int:
@@ -143,7 +143,6 @@ def test_any_run_can_be_replayed(ranks: list[Runtime]) -> None:
     run_of = of["model"]
     found = replay(run_of.program)
     assert found.unfinished == 0
-    length = int(found.time[run_of.counts].max(initial=0))
-    assert length >= of["critical_path"].span
+    assert length(run_of, run_of.program, found) >= of["critical_path"].span
     for text in ("network x0", "threads 1", "threads 9, overhead x0", "priorities path", "untied"):
         assert WhatIf(of).predict(parse(text)).changed >= 0

@@ -79,8 +79,8 @@ def _network(_of: Analysis, run: Model, program: Program, change: Change) -> Pro
 
 
 def _threads(of: Analysis, run: Model, program: Program, change: Change) -> Program:
-    """More threads share the code of a team's threads evenly; fewer ones take turns at its parts. A thread alone waits in
-    no barrier."""
+    """More threads share the code of a team's threads evenly; fewer ones take turns at its parts. A thread alone waits
+    in no barrier."""
     if change.count:
         threads = np.full_like(program.threads, change.count)
     else:

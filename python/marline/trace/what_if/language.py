@@ -31,7 +31,7 @@ _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 MOST_NAMES = 20  # in a message
 _LARGEST = 10**6  # a factor, or a number of threads, above this one is a slip
 _HELP = ("write NAME xF, network xF, network +TIME, threads N, overhead xF, creation xF, creation +TIME, "
-         "priorities path, first NAME, untied or balance, with commas between them (docs/guide/what-if.md)")  # fmt: skip
+         "priorities path, first NAME, untied or balance, separated by commas (docs/guide/what-if.md)")  # fmt: skip
 
 NETWORK, THREADS, OVERHEAD, CREATION, PRIORITIES, FIRST, UNTIED, BALANCE, NAMED = (
     "network", "threads", "overhead", "creation", "priorities", "first", "untied", "balance", "named",

@@ -62,20 +62,17 @@ class WhatIf:
     def __init__(self, of: Analysis) -> None:
         self._of = of
         self._run: Model = of["model"]
-        self._as_is = self._length(replay(self._run.program))
+        self._as_is = length(self._run, self._run.program, replay(self._run.program))
 
     def predict(self, changes: Sequence[Change]) -> Prediction:
         program = apply(self._of, self._run, changes)
         found = replay(program)
         if found.unfinished:
-            raise AnalysisError(f"{language.SHORT}: the changed run would stand still: {found.unfinished} tasks wait for"
-                                " threads that are held in MPI; give each rank more threads")  # fmt: skip
+            raise AnalysisError(f"{language.SHORT}: the changed run would stand still: {found.unfinished} tasks wait"
+                                " for threads that are held in MPI; give each rank more threads")  # fmt: skip
         not_judged = [one.text for one in changes if not _is_judged(one, program)]
-        return Prediction(list(changes), self._run.makespan, self._as_is, self._length(found),
+        return Prediction(list(changes), self._run.makespan, self._as_is, length(self._run, program, found),
                           self._bounds(program, found), not_judged)  # fmt: skip
-
-    def _length(self, found: Replayed) -> int:
-        return int(found.time[self._run.counts].max(initial=0))
 
     def _bounds(self, program: Program, found: Replayed) -> list[dict[str, Any]]:
         """Time on the chain back from the last point, by what took it."""
@@ -103,6 +100,11 @@ class WhatIf:
         table = rows(name=[names[one] for one in groups.key(name).tolist()], total_ns=groups.sum(worked))
         table.append({"name": WAITING, "total_ns": int((took - worked).sum())})
         return sorted((one for one in table if one["total_ns"]), key=lambda one: -one["total_ns"])
+
+
+def length(run: Model, program: Program, found: Replayed) -> int:
+    """To the end of the total: the last point in it, and the work after it that is still in it."""
+    return int((found.time + program.work)[run.counts & (found.time >= 0)].max(initial=0))
 
 
 def _is_judged(change: Change, program: Program) -> bool:
