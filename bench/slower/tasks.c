@@ -64,14 +64,18 @@ static int run_slower(int number, int thread, void* task) {
 /* A function per construct, as a task has room for one address only. The numbers are octal. */
 #define ONE(n) \
   static int run_##n(int thread, void* task) { return run_slower(n, thread, task); }
-#define EIGHT(n) ONE(n##0) ONE(n##1) ONE(n##2) ONE(n##3) ONE(n##4) ONE(n##5) ONE(n##6) ONE(n##7)
-EIGHT(0)
-EIGHT(01)
-EIGHT(02)
-EIGHT(03) EIGHT(04) EIGHT(05) EIGHT(06) EIGHT(07)
+#define EIGHT(n) ONE(n##0) ONE(n##1) ONE(n##2) ONE(n##3) ONE(n##4) ONE(n##5) ONE(n##6) ONE(n##7) static Entry run_##n##0
+EIGHT(0);
+EIGHT(01);
+EIGHT(02);
+EIGHT(03);
+EIGHT(04);
+EIGHT(05);
+EIGHT(06);
+EIGHT(07);
 #define NAMES(n) run_##n##0, run_##n##1, run_##n##2, run_##n##3, run_##n##4, run_##n##5, run_##n##6, run_##n##7
-    static Entry* const kRun[kMost] = {NAMES(0),  NAMES(01), NAMES(02), NAMES(03),
-                                       NAMES(04), NAMES(05), NAMES(06), NAMES(07)};
+static Entry* const kRun[kMost] = {NAMES(0),  NAMES(01), NAMES(02), NAMES(03),
+                                   NAMES(04), NAMES(05), NAMES(06), NAMES(07)};
 
 /* The number of the construct, which may be new; kMost if there is no room. */
 static int number_of(Entry* entry) {
