@@ -108,7 +108,7 @@ def length(run: Model, program: Program, found: Replayed) -> int:
 
 
 def _is_judged(change: Change, program: Program) -> bool:
-    """Whether docs/results/what-if.md has compared such predictions with runs."""
+    """Whether bench/what_if.py compares such predictions with runs."""
     if change.what == language.THREADS:
         return int(program.threads.max()) <= JUDGED_THREADS
-    return change.what in (language.NAMED, language.NETWORK)
+    return change.what in (language.NAMED, language.NETWORK, language.CREATION)
