@@ -24,10 +24,13 @@ struct Outgoing {
   int32_t sink, edge;
 };
 
-// What a point waits for: when that is there, as far as it is known; the edge that comes last; edges that are missing.
+constexpr int32_t kNotReached = INT32_MIN;  // a cause
+
+// `time`: when what the point waits for is there, as far as it is known, and later when the point was reached. `via`:
+// the edge that came last; `missing`: how many have not come; `cause`, `before`: as MarlineReplay's results.
 struct Point {
-  int64_t ready = 0;
-  int32_t via = -1, missing = 0, task = -1;
+  int64_t time = 0;
+  int32_t via = -1, missing = 0, task = -1, cause = kNotReached, before = -1;
 };
 
 enum class Happens : int32_t {
@@ -76,11 +79,8 @@ struct Rank {
 
 class Run {
  public:
-  Run(const MarlineReplay& run, int64_t* time, int64_t* cause, int64_t* before)
+  explicit Run(const MarlineReplay& run)
       : run_(run),
-        time_(time),
-        cause_(cause),
-        before_(before),
         thread_count_(count_threads(run)),
         out_first_(run.points + 2),
         out_(run.edges),
@@ -114,6 +114,16 @@ class Run {
     return has_memory_ ? left_ : -1;
   }
 
+  void report(int64_t* time, int64_t* cause, int64_t* before) const {
+    for (int64_t at = 0; at < run_.points; ++at) {
+      const Point& point = points_[at];
+      const bool is_reached = point.cause != kNotReached;
+      time[at] = is_reached ? point.time : kNone;
+      cause[at] = is_reached ? point.cause : kNone;
+      before[at] = point.before;
+    }
+  }
+
  private:
   static int64_t count_threads(const MarlineReplay& run) {
     int64_t count = 0;
@@ -135,14 +145,13 @@ class Run {
     }
     is_set_up_ = true;
     left_ = run_.tasks;
-    for (int64_t point = 0; point < run_.points; ++point) time_[point] = cause_[point] = before_[point] = kNone;
     for (int64_t task = 0; task < run_.tasks; ++task) {
       new (&tasks_[task]) TaskState;
       for (int64_t point = run_.first[task]; point < run_.first[task + 1]; ++point)
         points_[point].task = static_cast<int32_t>(task);
       const int64_t first = run_.first[task];
       if (points_[first].missing > 0) continue;
-      points_[first].ready = run_.begins[task];
+      points_[first].time = run_.begins[task];
       plan(run_.begins[task], Happens::kReady, kNone, first);
     }
     for (int64_t point = 0; point < run_.first[0]; ++point)
@@ -192,7 +201,9 @@ class Run {
     }
   }
 
-  void explain(int64_t point, int64_t cause, int64_t before) { cause_[point] = cause, before_[point] = before; }
+  void explain(int64_t point, int64_t cause, int64_t before) {
+    points_[point].cause = static_cast<int32_t>(cause), points_[point].before = static_cast<int32_t>(before);
+  }
 
   void explain_by_edge(int64_t point) {
     const int64_t edge = points_[point].via;
@@ -201,7 +212,7 @@ class Run {
   }
 
   void arrive(int64_t thread, int64_t point) {
-    if (points_[point].missing == 0 && points_[point].ready <= now_) {
+    if (points_[point].missing == 0 && points_[point].time <= now_) {
       explain(point, kMarlineWorked, point - 1);
       return reach(thread, point);
     }
@@ -216,11 +227,20 @@ class Run {
   }
 
   void reach(int64_t thread, int64_t point) {
-    time_[point] = now_;
+    points_[point].time = now_;
     is_end_ = point + 1 == run_.first[points_[point].task + 1];
     satisfy_all(thread, point);
     go_on(thread, point);
-    __builtin_prefetch(&out_[out_first_[point + 1]]);  // it is read when the next point is reached
+    fetch_next(point);
+  }
+
+  // Most time would be spent waiting for memory: brings what the next points will need. The edges of point + 1 have
+  // been brought before, by turn_to() or from an earlier point.
+  void fetch_next(int64_t point) const {
+    const int64_t later = point + 3 < run_.points ? point + 3 : run_.points;
+    __builtin_prefetch(&out_[out_first_[later]]);
+    for (int64_t at = out_first_[point + 1]; at < out_first_[point + 2]; ++at)
+      __builtin_prefetch(&points_[out_[at].sink]);
   }
 
   void go_on(int64_t thread, int64_t point) {
@@ -241,15 +261,14 @@ class Run {
   }
 
   void satisfy_all(int64_t thread, int64_t point) {
-    for (int64_t at = out_first_[point]; at < out_first_[point + 1]; ++at) __builtin_prefetch(&points_[out_[at].sink]);
     for (int64_t at = out_first_[point]; at < out_first_[point + 1]; ++at) {
       const Outgoing& edge = out_[at];
       Point& sink = points_[edge.sink];
       const int64_t time = now_ + edge.delay;
-      if (time >= sink.ready) sink.ready = time, sink.via = edge.edge;
+      if (time >= sink.time) sink.time = time, sink.via = edge.edge;
       if (--sink.missing > 0) continue;
-      if (sink.ready > now_ || edge.sink < run_.first[0]) {
-        plan(sink.ready, Happens::kReady, kNone, edge.sink);
+      if (sink.time > now_ || edge.sink < run_.first[0]) {
+        plan(sink.time, Happens::kReady, kNone, edge.sink);
       } else {
         become_ready(edge.sink, thread);
       }
@@ -259,7 +278,7 @@ class Run {
   // `thread`: where that was done which the point waited for last, or kNone.
   void become_ready(int64_t point, int64_t thread) {
     if (point < run_.first[0]) {
-      time_[point] = now_;
+      points_[point].time = now_;
       explain_by_edge(point);
       return satisfy_all(kNone, point);
     }
@@ -366,12 +385,13 @@ class Run {
 
   void turn_to(int64_t thread, int64_t number, bool was_idle) {
     TaskState& task = tasks_[number];
+    __builtin_prefetch(&out_[out_first_[task.at + 1]]);
     const int64_t time = now_ + (was_idle ? 0 : run_.dispatch[threads_[thread].rank]);
     const bool is_interrupted = task.state == State::kInterrupted;
     task.state = State::kRuns;
     task.thread = static_cast<int32_t>(thread);
     if (is_interrupted) return plan(time, Happens::kGoesOn, thread, task.at);
-    if (was_idle || points_[task.at].ready >= now_ || threads_[thread].last == kNone) {
+    if (was_idle || points_[task.at].time >= now_ || threads_[thread].last == kNone) {
       explain_by_edge(task.at);
     } else {
       explain(task.at, kMarlineThread, threads_[thread].last);
@@ -380,7 +400,6 @@ class Run {
   }
 
   const MarlineReplay& run_;
-  int64_t *const time_, *const cause_, *const before_;
   const int64_t thread_count_;
   Table<int64_t> out_first_;  // the edges that leave point p: out_[out_first_[p]] to out_[out_first_[p + 1] - 1]
   Table<Outgoing> out_;
@@ -423,8 +442,11 @@ bool has_valid_edges(const MarlineReplay& run) {
 
 int64_t marline_replay(const MarlineReplay* run, int64_t* time, int64_t* cause, int64_t* before) {
   if (!has_valid_tasks(*run) || !has_valid_edges(*run)) return -2;
-  Run model(*run, time, cause, before);
-  return model.has_all() ? model.simulate() : -1;
+  Run model(*run);
+  if (!model.has_all()) return -1;
+  const int64_t left = model.simulate();
+  model.report(time, cause, before);
+  return left;
 }
 
 int64_t marline_replay_chain(const int64_t* before, int64_t points, int64_t from, int64_t* path) {

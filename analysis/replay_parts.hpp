@@ -7,14 +7,28 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 namespace marline::analysis {
+
+// Zeros. A large block lies in huge pages where the kernel gives them: its elements are read in no order, and would
+// otherwise miss the TLB each time.
+inline void* zeros(size_t octets) {
+  constexpr size_t kHuge = size_t{2} << 20;
+  if (octets < 2 * kHuge) return calloc(octets, 1);
+  const size_t rounded = (octets + kHuge - 1) / kHuge * kHuge;
+  void* block = aligned_alloc(kHuge, rounded);
+  if (block == nullptr) return nullptr;
+  madvise(block, rounded, MADV_HUGEPAGE);  // a wish: without it all is the same, but slower
+  return memset(block, 0, rounded);
+}
 
 // A fixed number of T, all zero at first.
 template <typename T>
 class Table {
  public:
-  explicit Table(int64_t size) : items_(static_cast<T*>(calloc(static_cast<size_t>(size > 0 ? size : 1), sizeof(T)))) {}
+  explicit Table(int64_t size) : items_(static_cast<T*>(zeros(static_cast<size_t>(size > 0 ? size : 1) * sizeof(T)))) {}
   ~Table() { free(items_); }
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;

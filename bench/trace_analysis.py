@@ -166,8 +166,9 @@ def peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measure(folder: Path) -> tuple[int, list[Stage]]:
-    """Reads and runs every pass, each charged only with its own time."""
+def measure(folder: Path) -> tuple[int, list[Stage], str]:
+    """Reads and runs every pass, each charged only with its own time; then replays the run in the model of
+    `--what-if`, and says how fast that is."""
     begin = time.perf_counter()
     trace = reader.read_trace(folder)
     stages = [Stage("read", time.perf_counter() - begin, peak_mib())]
@@ -189,9 +190,9 @@ def measure(folder: Path) -> tuple[int, list[Stage]]:
     left = replay(program).unfinished
     spent = time.process_time() - begin
     assert not left, f"{left} tasks of the replay never end"
-    tasks = len(of["tasks"].id)
-    print(f"replay: {tasks:,} tasks in {spent:.2f} s of CPU time, {tasks / spent:,.0f} tasks/s")
-    return len(trace.time), [*stages, Stage("replay", spent, peak_mib())]
+    rate = len(of["tasks"].id) / spent
+    stages.append(Stage("replay", spent, peak_mib()))
+    return len(trace.time), stages, f"a replay of {rate:,.0f} tasks/s of CPU time"
 
 
 def table(records: int, stages: list[Stage]) -> list[str]:
@@ -223,8 +224,9 @@ def main() -> int:
         writer.join()
         if writer.exitcode != 0:
             return 1
-        records, stages = measure(folder)
-    lines = [f"{records:,} records, {options.ranks} ranks of {options.threads} threads", "", *table(records, stages)]
+        records, stages, replayed = measure(folder)
+    size = f"{records:,} records, {options.ranks} ranks of {options.threads} threads"
+    lines = [f"{size}; {replayed}", "", *table(records, stages)]
     print("\n".join(lines))
     if options.markdown:
         options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")

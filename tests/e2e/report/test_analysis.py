@@ -16,6 +16,7 @@ from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, Stream, description, save
 from marline.trace import registry
 from marline.trace.analysis import Analysis, AnalysisError, analysis_pass, load_passes, pass_names, resolve
 from marline.trace.read.reader import read_trace
+from marline.trace.what_if import model as what_if_model  # noqa: F401  registers its pass
 
 
 @pytest.fixture(autouse=True)
@@ -210,7 +211,7 @@ def test_benchmark_s_trace_is_valid(tmp_path: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
     assert result.stdout == table.read_text()
     stages = [line.split(" | ")[0].removeprefix("| ") for line in result.stdout.splitlines()[4:]]
-    assert sorted(stages) == sorted(["read", *pass_names(), "**all**"])
+    assert sorted(stages) == sorted(["read", *pass_names(), "replay", "**all**"])
     of = Analysis(read_trace(tmp_path / "trace"))
     assert of.document("integrity") == {"incomplete": []}
     tasks, edges, messages = of["tasks"], of["edges"], of["messages"]
