@@ -38,6 +38,7 @@ BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release"))
 sys.path.insert(0, str(BUILD / "lib" / "marline" / "python"))  # beside the library that the package loads
 
 from marline.trace.analysis import Analysis  # noqa: E402
+from marline.trace.model import TASKWAIT  # noqa: E402
 from marline.trace.native import Arrows, longest_paths  # noqa: E402
 from marline.trace.read.reader import read_trace  # noqa: E402
 from marline.trace.what_if import change, language, model, waits  # noqa: E402, F401  model: its pass
@@ -175,12 +176,11 @@ def longest_kind(of: Analysis) -> tuple[str, int]:
     calling = np.bincount(kinds.of_task[call[call >= 0]], minlength=len(kinds.names))
     work[2 * calling > np.bincount(kinds.of_task, minlength=len(kinds.names))] = 0
     kind = int(np.argmax(work))
-    lowest = np.flatnonzero(tasks.rank == tasks.rank.min())
-    _, first = np.unique(kinds.of_task[lowest], return_index=True)
-    created = {int(kinds.of_task[lowest[at]]): 0 for at in first}
-    for one in created:
-        created[one] = int(tasks.created[lowest[kinds.of_task[lowest] == one]].min())
-    return kinds.names[kind], sorted(created, key=created.get).index(kind) + 1
+    # A taskwait with dependences is a task in the trace, but no block that a compiler asks for.
+    mine = np.flatnonzero((tasks.rank == tasks.rank.min()) & ((tasks.flags & TASKWAIT) == 0))
+    created = np.full(len(kinds.names), np.iinfo(np.int64).max)
+    np.minimum.at(created, kinds.of_task[mine], tasks.created[mine])
+    return kinds.names[kind], int(np.count_nonzero(created < created[kind])) + 1
 
 
 def guesses(of: Analysis, changes: list[language.Change]) -> dict[str, float]:
@@ -214,7 +214,7 @@ def predict(options: argparse.Namespace, bench: Bench) -> None:
                 runs = bench.several(pair.before, [])
                 known[pair.before] = runs[len(runs) // 2]
             of = known[pair.before]
-            kind, number = longest_kind(of)
+            kind, number = longest_kind(of) if pair.after.slower[1] == LONGEST else ("", 0)
             text = pair.what_if.replace(LONGEST, kind.translate({ord(letter): "?" for letter in "[],"}))
             numbers = {LONGEST: [number], ALL: list(range(1, MOST_CONSTRUCTS + 1))}.get(pair.after.slower[1], [])
             changes = language.parse(text)

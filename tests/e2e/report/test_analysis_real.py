@@ -16,6 +16,9 @@ from marline.report.metrics import counters
 from marline.trace.analysis import Analysis
 from marline.trace.read.columns import distinct
 from marline.trace.read.reader import read_trace
+from marline.trace.what_if import model as what_if_model  # noqa: F401  registers its pass
+from marline.trace.what_if.language import parse
+from marline.trace.what_if.predict import WhatIf
 
 LLVM = Path("/usr/lib/llvm-19/lib")
 
@@ -92,3 +95,10 @@ def test_nothing_overlaps_on_one_thread(of: Analysis) -> None:
 def test_loop_is_worksharing(of: Analysis) -> None:
     loops = [row for row in of.document("worksharing") if row["name"].startswith("loop")]
     assert sum(row["count"] for row in loops) == 2 and all(row["open"] == 0 for row in loops)
+
+
+def test_model_replays_the_run(of: Analysis) -> None:
+    """All tasks end in it; one thread takes all of their work, whatever the network."""
+    work = int(of["tasks"].running.sum())
+    for text in ("threads 1", "threads 1, network x0, overhead x0"):
+        assert WhatIf(of).predict(parse(text)).changed >= work
