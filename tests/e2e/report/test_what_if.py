@@ -45,6 +45,22 @@ def test_changes_of_a_late_sender(late_sender: Path, text: str, time: int) -> No
     assert predicted(of, text) == time
 
 
+@pytest.mark.parametrize(("text", "time"), [("network x0", 130), ("network +7ns", 157), ("task x1", 150)])
+def test_collective_is_on_its_way_once(tmp_path: Path, text: str, time: int) -> None:
+    """Rank 1 comes at 100, both have the result at 120, and rank 0 works 30 ns more."""
+    first, second = (rank(number, A, False, "MPI_Allreduce", enter, 120, tail) for number, enter, tail in
+                     ((0, 10, 30), (1, 100, 5)))  # fmt: skip
+    two_ranks(tmp_path, first, second)
+    assert predicted(Analysis(read_trace(tmp_path)), text) == time
+
+
+@pytest.mark.parametrize(("text", "time"), [("network x0", 150), ("task x2", 200 + 30 + 40)])
+def test_sender_waits_for_a_late_receiver(tmp_path: Path, text: str, time: int) -> None:
+    """Rank 0 sends at 10, and MPI holds it until 130, 30 ns after rank 1 asks at 100; it works 20 ns more."""
+    two_ranks(tmp_path, rank(0, A, True, "MPI_Send", 10, 130, 20), rank(1, A, False, "MPI_Recv", 100, 125, 5))
+    assert predicted(Analysis(read_trace(tmp_path)), text) == time
+
+
 def fork(folder: Path, threads: int, **more: Any) -> Analysis:
     """One thread creates A, B and C, 10 ns each after the first, and runs them, 100 ns each, one after the other."""
     first = Stream(1).add(1000, "implicit_begin", IMPLICIT, parallel=300, index=0, size=threads)

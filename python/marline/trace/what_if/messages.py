@@ -4,7 +4,9 @@
 - A message takes from when it was sent to when its receiver had it, if the receiver waited when it was sent, and a free
   thread waited, too, when it came. Others take the mean of these, at most from their sending to their arrival. Of the
   mean, what is above the 99th percentile counts as that.
+- A collective does so from when all ranks that are waited for have called it, in the same way.
 - A sender waits for its receiver where it did so: the receive was asked for while the call that ended the send waited.
+  How long from then on is MPI's affair, and no other network changes it.
 - What a call has taken that waited for nobody is its own cost, and no network's.
 """
 
@@ -25,17 +27,22 @@ def add_messages(of: Analysis, graph: GlobalGraph, time: np.ndarray, waits: Wait
     """`waits` with the delays of messages; needs calls and messages."""
     points = graph.points
     _shorten_suspended(points, time, waits)
-    rows = np.flatnonzero(waits.kind == kinds.MESSAGE)
+    collective = (waits.kind == kinds.COLLECTIVE) & (points.task[waits.source] == 0)
+    rows = np.flatnonzero((waits.kind == kinds.MESSAGE) | collective)
     source, sink = waits.source[rows], waits.sink[rows]
     entered = last_call(points)[sink]
     asked, sent, got = time[entered], time[source], time[sink]
     is_send = np.zeros(len(of["calls"].call), dtype=bool)
     is_send[of["messages"].send] = True
-    sends = is_send[call_of_point(of, graph)[source]]
-    delay = _latencies(sends, asked, sent, got, _busy_before(graph, time)[sink], waits.delay[rows])
+    sends = collective[rows] | is_send[call_of_point(of, graph)[source]]
+    busy = _busy_before(graph, time)[sink]
+    delay = waits.delay[rows]
+    for some in (collective[rows], ~collective[rows]):
+        delay[some] = _latencies(sends[some], asked[some], sent[some], got[some], busy[some], delay[some])
     late = sends & (sent + delay <= asked)
     unneeded = ~sends & (sent <= asked)
     waits.delay[rows] = np.where(sends, delay, got - sent)
+    waits.group[rows[~sends]] = CALL
     kept = np.ones(len(waits.source), dtype=bool)
     kept[rows[unneeded]] = False
     return waits.take(kept).joined(_own_costs(points, time, sink, entered, ~late & ~unneeded))

@@ -101,7 +101,8 @@ def _waits(ordered: GraphEdges, points: what.Points, time: np.ndarray) -> Waits:
     out = np.flatnonzero(barrier & (points.task[ordered.sink] != 0))
     delay[out] = time[ordered.sink[out]] - time[ordered.source[out]]
     group[barrier] = BARRIER
-    group[(ordered.kind == kinds.MESSAGE) | (ordered.kind == kinds.COLLECTIVE)] = NETWORK
+    on_its_way = (ordered.kind == kinds.MESSAGE) | (ordered.kind == kinds.COLLECTIVE)
+    group[on_its_way & (points.task[ordered.sink] != 0)] = NETWORK
     group[ordered.kind == kinds.MPI] = CALL
     return Waits(ordered.source, ordered.sink, np.maximum(delay, 0), group, ordered.kind)
 
