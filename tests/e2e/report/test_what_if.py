@@ -3,6 +3,7 @@
 any run. One cycle is one nanosecond, and records begin at 1000."""
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from test_analysis_properties import Runtime, analysed, bounded, runtimes
 from test_critical_path import rank, run, two_ranks
 from test_report import document_of, report
 
+from marline.report.options import SCHEMA
 from marline.trace.analysis import Analysis, AnalysisError
 from marline.trace.native_replay import replay
 from marline.trace.read.reader import read_trace
@@ -81,11 +83,14 @@ def test_threads_and_kernels_of_a_fork(tmp_path: Path) -> None:
 
 
 def test_what_took_the_time_then(late_sender: Path) -> None:
-    found = document_of(late_sender, "--what-if", "network x2", "--what-if", "task x0")["what_if"]
+    document = document_of(late_sender, "--what-if", "network x2", "--what-if", "task x0")
+    found = document["what_if"]
     assert [one["changes"] for one in found] == [["network x2"], ["task x0"]]
     assert found[0]["bounds"] == [{"name": "task", "total_ns": 120}, {"name": "messages", "total_ns": 60}]
     assert found[1]["bounds"] == [{"name": "messages", "total_ns": 30}]
     assert [one["model_error"] for one in found] == [0, 0] and found[0]["change"] == pytest.approx(0.2)
+    validator = pytest.importorskip("jsonschema").Draft202012Validator
+    validator(json.loads(SCHEMA.read_text())).validate(document)
 
 
 def test_text(late_sender: Path) -> None:
