@@ -185,7 +185,7 @@ def measure(folder: Path) -> tuple[int, list[Stage], str]:
     for name in pass_names():
         of[name]
         started.clear()
-    program = of["model"].program
+    program = of["scheduler_model"].program
     begin = time.process_time()
     left = replay(program).unfinished
     spent = time.process_time() - begin

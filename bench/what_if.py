@@ -185,7 +185,7 @@ def longest_kind(of: Analysis) -> tuple[str, int]:
 
 def guesses(of: Analysis, changes: list[language.Change]) -> dict[str, float]:
     """The changed run's time over the unchanged one's: by Amdahl's law, and by the longest paths of both."""
-    run = of["model"]
+    run = of["scheduler_model"]
     before, after = run.program, change.apply(of, run, changes)
     thread_time = makespan(of) * before.threads.sum()
     own = np.where(run.row >= 0, 1, 0)[np.maximum(run.task_of, 0)] * (run.task_of >= 0)

@@ -11,9 +11,9 @@ import pytest
 from handmade import IMPLICIT, A, B, C, Stream, save
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from in_process import document_of, report
 from test_analysis_properties import Runtime, analysed, bounded, runtimes
 from test_critical_path import rank, run, two_ranks
-from test_report import document_of, report
 
 from marline.report.options import SCHEMA
 from marline.trace.analysis import Analysis, AnalysisError
@@ -161,7 +161,7 @@ def test_names() -> None:
 def test_any_run_can_be_replayed(ranks: list[Runtime]) -> None:
     """To its end, in no less time than its longest path without MPI, and the same way again."""
     of = analysed(ranks)
-    run_of = of["model"]
+    run_of = of["scheduler_model"]
     found = replay(run_of.program)
     assert found.unfinished == 0
     assert length(run_of, run_of.program, found) >= of["critical_path"].span

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pass `model`: the run as the model of the scheduler takes it, from the global graph, with costs that are measured
+"""The pass `scheduler_model`: the run as the model of the scheduler takes it, from the global graph, with costs that are measured
 in this run.
 
 - A task is its points and the work between them. What it waits for (dependences, children, messages, barriers) are
@@ -51,9 +51,9 @@ class Model:
     makespan: int
 
 
-@analysis_pass("model", needs=("global_graph", "tasks", "segments", "calls", "messages", "suspensions", "breakdown"))
+@analysis_pass("scheduler_model", needs=("global_graph", "tasks", "segments", "calls", "messages", "suspensions", "breakdown"))
 def model(of: Analysis) -> Model:
-    """The run as it was."""
+    """The run as it was, for the model of the scheduler."""
     graph: GlobalGraph = of["global_graph"]
     points, time = graph.points, graph.time - graph.begin
     starts = np.flatnonzero(group_starts(points.task) & (points.task != 0))

@@ -61,7 +61,7 @@ class WhatIf:
 
     def __init__(self, of: Analysis) -> None:
         self._of = of
-        self._run: Model = of["model"]
+        self._run: Model = of["scheduler_model"]
         self._as_is = length(self._run, self._run.program, replay(self._run.program))
 
     def predict(self, changes: Sequence[Change]) -> Prediction:
