@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pass `scheduler_model`: the run as the model of the scheduler takes it, from the global graph, with costs that are measured
-in this run.
+"""The pass `scheduler_model`: the run as the model of the scheduler takes it, from the global graph, with costs that are
+measured in this run.
 
 - A task is its points and the work between them. What it waits for (dependences, children, messages, barriers) are
   edges into its points.
@@ -51,7 +51,10 @@ class Model:
     makespan: int
 
 
-@analysis_pass("scheduler_model", needs=("global_graph", "tasks", "segments", "calls", "messages", "suspensions", "breakdown"))
+_NEEDS = ("global_graph", "tasks", "segments", "calls", "messages", "suspensions", "breakdown")
+
+
+@analysis_pass("scheduler_model", needs=_NEEDS)
 def model(of: Analysis) -> Model:
     """The run as it was, for the model of the scheduler."""
     graph: GlobalGraph = of["global_graph"]
