@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from handmade import IMPLICIT, A, B, C, Stream, save
+from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, save
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_process import document_of, report
@@ -18,6 +18,7 @@ from test_critical_path import rank, run, two_ranks
 from marline.report.options import SCHEMA
 from marline.trace.analysis import Analysis, AnalysisError
 from marline.trace.native_replay import replay
+from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
 from marline.trace.what_if.language import MOST_NAMES, Change, matching, parse
 from marline.trace.what_if.predict import WhatIf, length
@@ -60,6 +61,22 @@ def test_collective_is_on_its_way_once(tmp_path: Path, text: str, time: int) -> 
 def test_sender_waits_for_a_late_receiver(tmp_path: Path, text: str, time: int) -> None:
     """Rank 0 sends at 10, and MPI holds it until 130, 30 ns after rank 1 asks at 100; it works 20 ns more."""
     two_ranks(tmp_path, rank(0, A, True, "MPI_Send", 10, 130, 20), rank(1, A, False, "MPI_Recv", 100, 125, 5))
+    assert predicted(Analysis(read_trace(tmp_path)), text) == time
+
+
+@pytest.mark.parametrize(("text", "time"), [("task x1", 160), ("network x0", 130), ("task x2", 200 + 30 + 10 + 40)])
+def test_what_a_suspended_call_takes_on_its_thread(tmp_path: Path, text: str, time: int) -> None:
+    """Rank 1 enters MPI at 10 and is suspended at 30, goes on at 130, leaves MPI at 140 and works to 160. What rank 0
+    has sent at 100 took 30 ns."""
+    values = {"peer": 0, "tag": 7, "bytes": 8, "comm": 1, "call": CALL_NUMBER["MPI_Recv"]}
+    second = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=1)
+    second.add(1000, "task_create", A, parent=IMPLICIT, flags=4)
+    for at, task, following in ((0, IMPLICIT, A), (30, A, IMPLICIT), (130, IMPLICIT, A)):
+        second.add(1000 + at, "task_schedule", task, next=following, status=SWITCH)
+    second.add(1010, "mpi_enter", A, **values).add(1140, "mpi_exit", A, **values)
+    second.add(1160, "task_schedule", A, next=IMPLICIT, status=COMPLETE)
+    second.records.sort(key=lambda record: record[0])
+    two_ranks(tmp_path, rank(0, A, True, "MPI_Send", 100, 105, 5), second)
     assert predicted(Analysis(read_trace(tmp_path)), text) == time
 
 

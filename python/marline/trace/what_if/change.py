@@ -45,7 +45,7 @@ def _named(of: Analysis, run: Model, program: Program, change: Change) -> Progra
     names = names_of(of)
     chosen = np.array(matching(change, names))
     tasks, regions = len(of["kinds"].names), len(of["regions"].names)
-    part = np.where(np.isin(_kind_of_point(of, run), chosen), program.work, 0)
+    part = np.where(np.isin(_kind_of_point(of, run), chosen), np.minimum(run.own, program.work), 0)
     for spans, shift in ((of["regions"], tasks), (of["worksharing"], tasks + regions)):
         inside = np.isin(spans.name + shift, chosen)
         if np.any(inside):

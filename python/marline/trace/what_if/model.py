@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pass `scheduler_model`: the run as the model of the scheduler takes it, from the global graph, with costs that are
-measured in this run.
+"""The pass `scheduler_model`: the run as the model of the scheduler takes it, from the global graph, with costs that
+are measured in this run.
 
 - A task is its points and the work between them. What it waits for (dependences, children, messages, barriers) are
   edges into its points.
@@ -8,6 +8,7 @@ measured in this run.
   before. Wake-up: the mean time from when a task was ready to its begin, where the thread had none before. Of both, per
   rank, what is above the 99th percentile counts as that.
 - A barrier and a fork take as long as they took.
+- A call of MPI that suspends its task has its thread before that and after, for as long as it had.
 - Messages: messages.py.
 """
 
@@ -45,6 +46,7 @@ class Model:
     time: np.ndarray
     what: np.ndarray
     task_of: np.ndarray  # by point: the model's task, -1 for joins
+    own: np.ndarray  # by point: of the work after it, what is not MPI's
     counts: np.ndarray  # by point: whether it lies within the total
     ranks: np.ndarray
     begin: int  # of the total, by the clock of the trace
@@ -64,7 +66,8 @@ def model(of: Analysis) -> Model:
     id = points.task[starts]
     task_of = np.full(len(points.task), -1)
     task_of[first[0] :] = np.repeat(np.arange(len(id)), np.diff(first))
-    work, ordered = _divided(graph)
+    own, ordered = _divided(graph)
+    work = own + _on_thread_in_mpi(points, time)
     waits = add_messages(of, graph, time, _waits(ordered, points, time))
     waits = waits.joined(_off_thread(of, id, first, time))
     ranks = np.unique(of["breakdown"].lane_rank)
@@ -80,7 +83,7 @@ def model(of: Analysis) -> Model:
         _traits(of, id, row), np.bincount(find(ranks, of["breakdown"].lane_rank), minlength=len(ranks)),
         dispatch, wake_up, MOST_QUEUED,
     )  # fmt: skip
-    return Model(program, waits, id, row, time, points.what, task_of, points.time <= graph.end, ranks, graph.begin,
+    return Model(program, waits, id, row, time, points.what, task_of, own, points.time <= graph.end, ranks, graph.begin,
                  graph.end - graph.begin)  # fmt: skip
 
 
@@ -91,6 +94,15 @@ def _divided(graph: GlobalGraph) -> tuple[np.ndarray, GraphEdges]:
     work = np.zeros(len(task), dtype=np.int64)
     work[graph.edges.source[:pieces]] = graph.edges.weight[:pieces]
     return work, graph.edges.take(slice(pieces, graph.declared))
+
+
+def _on_thread_in_mpi(points: what.Points, time: np.ndarray) -> np.ndarray:
+    """By point: what a call takes before it suspends its task, and after that has gone on."""
+    after = np.r_[points.what[1:], what.JOIN]
+    takes = (points.what == what.CALL) & (after == what.SUSPEND)
+    takes |= (points.what == what.RESUME) & (after == what.RETURN)
+    same = np.r_[points.task[1:] == points.task[:-1], False]
+    return np.where(takes & same, np.r_[time[1:], 0] - time, 0)
 
 
 def _waits(ordered: GraphEdges, points: what.Points, time: np.ndarray) -> Waits:
