@@ -35,7 +35,9 @@ def add_messages(of: Analysis, graph: GlobalGraph, time: np.ndarray, waits: Wait
     is_send = np.zeros(len(of["calls"].call), dtype=bool)
     is_send[of["messages"].send] = True
     sends = collective[rows] | is_send[call_of_point(of, graph)[source]]
-    busy = _busy_before(graph, time)[sink]
+    # A runtime that does not say when a task could go on has it ready where it went on.
+    unknown = (points.what[sink] == what.READY) & (time[np.minimum(sink + 1, len(time) - 1)] == got)
+    busy = _busy_before(graph, time)[np.where(unknown, sink + 1, sink)]
     delay = waits.delay[rows]
     for some in (collective[rows], ~collective[rows]):
         delay[some] = _latencies(sends[some], asked[some], sent[some], got[some], busy[some], delay[some])
@@ -49,10 +51,10 @@ def add_messages(of: Analysis, graph: GlobalGraph, time: np.ndarray, waits: Wait
 
 
 def _shorten_suspended(points: what.Points, time: np.ndarray, waits: Waits) -> None:
-    """A call that suspended its task, for what is not known, was there when the task went on."""
-    rows = np.flatnonzero((waits.kind == kinds.MPI) & (points.what[waits.sink - 1] == what.RESUME)
-                          & (waits.sink - 1 > waits.source))  # fmt: skip
-    waits.sink[rows] -= 1
+    """A call that suspended its task, for what is not known, was there when the task could go on."""
+    rows = np.flatnonzero((waits.kind == kinds.MPI) & (points.what[waits.sink - 2] == what.READY)
+                          & (points.what[waits.sink - 1] == what.RESUME) & (waits.sink - 2 > waits.source))  # fmt: skip
+    waits.sink[rows] -= 2
     waits.delay[rows] = time[waits.sink[rows]] - time[waits.source[rows]]
 
 
