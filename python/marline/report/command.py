@@ -20,6 +20,8 @@ from marline.trace.selection import Selection, add_selection
 from marline.trace.views.options import add_views, check_views
 
 try:
+    import numpy  # noqa: F401  (first: a message about missing packages begins with it)
+
     from marline.report import history, metrics
     from marline.report import text as report_text
     from marline.report.causes import MACHINE_RULES, RULES
