@@ -4,12 +4,13 @@ recorder has asked the kernel at the begin and at the end (trace/base/machine.hp
 
 All ranks of a node read the same counters of the node, so of these the greatest difference counts once per node."""
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from marline.trace.analysis import Analysis
 from marline.trace.passes.thread_time import imbalance
+from marline.trace.read.columns import group_starts
 from marline.units import count, size
 
 _OF_NODE = ("steal_ns", "throttled_ns", "memory_stall_ns", "busy_ns")
@@ -48,9 +49,10 @@ def figures(of: Analysis, document: Mapping[str, Any], whole: int) -> dict[str, 
     steal, throttled, stall = (min(sum(node[key] for node in nodes), whole)
                                for key in ("steal_ns", "throttled_ns", "memory_stall_ns"))  # fmt: skip
     core_wait = min(sum(imbalance.core_waits(of).values()), whole)
+    in_total = min(_core_wait_in_total(of, ranks), whole)
     return {
         "steal_ns": steal, "throttled_ns": throttled, "memory_stall_ns": stall,
-        "core_wait_ns": max(core_wait - throttled, 0),
+        "core_wait_ns": max(in_total - throttled, 0),
         # Time at which a thread was ready to run and did not run, wherever that was.
         "taken_ns": min(steal + max(throttled, core_wait), whole),
         "kernel_ns": min(sum(row["system_ns"] for row in ranks), whole),
@@ -58,6 +60,22 @@ def figures(of: Analysis, document: Mapping[str, Any], whole: int) -> dict[str, 
         "major_faults": sum(row["major_faults"] for row in ranks),
         "window_ns": max((row["window_ns"] for row in ranks), default=0),
     }  # fmt: skip
+
+
+def _core_wait_in_total(of: Analysis, ranks: Sequence[Mapping[str, Any]]) -> int:
+    """The kernel counts the waits of all recorded threads over all of the program; the breakdown is of the threads that
+    count, in the total. So of the counted time a part is taken, as if it were spread evenly over threads and time. Where
+    the length of the count is not known, all of it."""
+    trace, table = of.trace, of["breakdown"]
+    first = group_starts(trace.rank, trace.thread)
+    streams = Counter(trace.rank[first].tolist())
+    threads = Counter(table.lane_rank.tolist())
+    windows = {row["rank"]: row["window_ns"] for row in ranks}
+    found = 0.0
+    for rank, waited in imbalance.core_waits(of).items():
+        counted = windows.get(rank, 0) * streams[rank]
+        found += waited * (min(threads[rank] * table.makespan / counted, 1.0) if counted else 1.0)
+    return round(found)
 
 
 def memory(document: Mapping[str, Any]) -> str:

@@ -61,10 +61,19 @@ def test_overhead_is_the_runtime_s_only_as_far_as_nobody_else_had_the_core(tmp_p
 def test_each_cause_has_its_time(tmp_path: Path) -> None:
     """Time for which the quota stopped threads is in the kernel's count of their waits, too."""
     found = document(tmp_path, waited_for_core_ns=30 * US, **samples(
-        {"steal_ns": 7 * US}, steal_ns=12 * US, throttled_ns=20 * US, memory_stall_ns=3 * US))  # fmt: skip
+        {"steal_ns": 7 * US}, monotonic_ns=50 * US, steal_ns=12 * US, throttled_ns=20 * US,
+        memory_stall_ns=3 * US))  # fmt: skip
     lost = {cause["name"]: cause["lost_ns"] for cause in found["causes"]}
     assert [lost[name] for name in ("stolen cores", "quota", "memory", "busy cores")] == [
         5 * US, 20 * US, 3 * US, 10 * US]  # fmt: skip
+
+
+def test_waits_for_a_core_are_counted_for_longer_than_the_total(tmp_path: Path) -> None:
+    """The kernel counts 150 us over 100 us of two threads; the total has 50 us of them, so half of it: 75 us of 100 us.
+    What the runtime costs is said only if none of the 150 us can be in it."""
+    found = causes(tmp_path, waited_for_core_ns=150 * US, **samples(monotonic_ns=100 * US))
+    assert "for 75.0 % of their time (75.0 us)" in found["busy cores"]
+    assert not {"fine grain", "overhead"} & set(found)
 
 
 @pytest.mark.parametrize(("faults", "seconds", "said"), [(20, 2, True), (20, 0.5, False), (3, 2, False)])
