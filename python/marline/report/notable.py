@@ -44,7 +44,7 @@ def _outliers(document: dict[str, Any]) -> list[tuple[str, str]]:
     worst, number = found["worst"][0], found["outliers"]
     return [("outliers", f"{count(number)} task{'s' * (number > 1)} took {duration(found['excess_ns'])} more than "
              f"others of their kind; worst: {worst['name']}, rank {worst['rank']}, thread {worst['thread']}, "
-             f"{duration(worst['running_ns'])} from {duration(worst['start_ns'])} on "
+             f"{duration(worst['running_ns'])} from {duration(worst['start_ns'])} of the trace on "
              f"({worst['times_median']:.3g} x median)")]  # fmt: skip
 
 

@@ -128,7 +128,7 @@ def test_outliers_where_most_are_equal(tmp_path: Path) -> None:
                      "times_median": 10.0, "task": str(A + 9)}  # fmt: skip
     assert _line(found, "outliers", work_ns=190) == [
         ("outliers", f"1 task took 90.0 ns more than others of their kind; worst: {worst['name']}, rank 0, thread 1, "
-         "100 ns from 90.0 ns on (10 x median)")]  # fmt: skip
+         "100 ns from 90.0 ns of the trace on (10 x median)")]  # fmt: skip
 
 
 def test_no_outliers_among_equals_or_few(tmp_path: Path) -> None:
