@@ -64,12 +64,14 @@ def figures(of: Analysis, document: Mapping[str, Any], whole: int) -> dict[str, 
 
 def _core_wait_in_total(of: Analysis, ranks: Sequence[Mapping[str, Any]]) -> int:
     """The kernel counts the waits of all recorded threads over all of the program; the breakdown is of the threads that
-    count, in the total. So of the counted time a part is taken, as if it were spread evenly over threads and time. Where
-    the length of the count is not known, all of it."""
+    count, in the total. So a part of the counted time is taken, as if it were spread evenly over threads and time; all
+    of it where the length of the count is not known. None where ranks lack: their threads may have had the cores."""
     trace, table = of.trace, of["breakdown"]
+    threads = Counter(table.lane_rank.tolist())
+    if len(threads) < max(one["size"] for one in trace.ranks.values()):
+        return 0
     first = group_starts(trace.rank, trace.thread)
     streams = Counter(trace.rank[first].tolist())
-    threads = Counter(table.lane_rank.tolist())
     windows = {row["rank"]: row["window_ns"] for row in ranks}
     found = 0.0
     for rank, waited in imbalance.core_waits(of).items():

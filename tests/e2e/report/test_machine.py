@@ -76,6 +76,11 @@ def test_waits_for_a_core_are_counted_for_longer_than_the_total(tmp_path: Path) 
     assert not {"fine grain", "overhead"} & set(found)
 
 
+def test_other_programs_are_not_blamed_where_a_rank_lacks(tmp_path: Path) -> None:
+    """The rank whose records are lost may have had the cores."""
+    assert "busy cores" not in causes(tmp_path, waited_for_core_ns=60 * US, size=2)
+
+
 @pytest.mark.parametrize(("faults", "seconds", "said"), [(20, 2, True), (20, 0.5, False), (3, 2, False)])
 def test_page_faults_are_a_cause_where_they_explain_the_kernel_s_time(tmp_path: Path, faults: int, seconds: float,
                                                                     said: bool) -> None:  # fmt: skip

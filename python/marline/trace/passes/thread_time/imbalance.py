@@ -33,11 +33,12 @@ class Imbalance:
 
 
 def core_waits(of: Analysis) -> dict[int, int]:
-    """ns that each rank's threads were ready to run and had no core. 0 where the node has fewer CPUs than the job has
-    threads there, which then wait for each other, and where the trace does not say."""
-    described = of.trace.ranks
-    threads = Counter(described[rank]["boot_id"] for rank in of["breakdown"].lane_rank.tolist())
-    return {rank: one.get("waited_for_core_ns", 0) if threads[one["boot_id"]] <= one.get("cpus", 0) else 0
+    """ns that each rank's threads were ready to run and had no core. 0 of a rank without records, where the node has
+    fewer CPUs than the job has threads there, which then wait for each other, and where the trace does not say."""
+    described, lanes = of.trace.ranks, of["breakdown"].lane_rank.tolist()
+    threads, recorded = Counter(described[rank]["boot_id"] for rank in lanes), set(lanes)
+    return {rank: one.get("waited_for_core_ns", 0)
+            if rank in recorded and threads[one["boot_id"]] <= one.get("cpus", 0) else 0
             for rank, one in described.items()}  # fmt: skip
 
 
