@@ -17,6 +17,7 @@ from marline.units import duration, percent
 
 MOST_BOUNDS = 3
 LEAST_BOUND = 0.01
+WORTH_EXPECTING = 0.005  # of the makespan: less than that is no gain
 WORTH_TRUSTING = 0.1  # a model that misses the run itself by more knows little of another one
 
 
@@ -47,14 +48,15 @@ def predictions(of: Analysis, texts: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def add_expected(of: Analysis, causes: Sequence[dict[str, Any]], figures: Mapping[str, Any]) -> None:
-    """To the biggest cause: what its advice would change, if the model knows such a change and its own run is near the
-    one that was recorded."""
+    """To the biggest cause: what its advice would change, if the model knows such a change, its own run is near the
+    one that was recorded, and the change gains anything."""
     for cause in causes[:1]:
         if cause["name"] not in ADVICE:
             continue
         text = ADVICE[cause["name"]](figures)
         found: Prediction = WhatIf(of).predict(parse(text))
-        if found.measured and abs(found.as_is / found.measured - 1) <= WORTH_TRUSTING:
+        is_near = found.measured > 0 and abs(found.as_is / found.measured - 1) <= WORTH_TRUSTING
+        if is_near and found.gain <= -WORTH_EXPECTING:
             cause["expected"] = {"what_if": text, "change": found.gain}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,13 +16,14 @@ from in_process import document_of, report
 from test_analysis_properties import Runtime, analysed, bounded, runtimes
 from test_critical_path import rank, run, two_ranks
 
+from marline.report import what_if
 from marline.report.options import SCHEMA
 from marline.trace.analysis import Analysis, AnalysisError
 from marline.trace.native_replay import replay
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
 from marline.trace.what_if.language import MOST_NAMES, Change, matching, parse
-from marline.trace.what_if.predict import WhatIf, length
+from marline.trace.what_if.predict import Prediction, WhatIf, length
 
 
 def predicted(of: Analysis, text: str) -> int:
@@ -128,6 +130,16 @@ def test_advice_says_what_the_model_expects(tmp_path: Path) -> None:
     assert cause["name"] == "imbalance" and cause["expected"]["what_if"] == "balance"
     assert cause["expected"]["change"] == pytest.approx(-1 / 3, abs=0.01)
     assert '-33.3 % of the time at most, if --what-if "balance" can be' in report(tmp_path).stdout
+
+
+def test_advice_without_gain_has_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """"-0.0 % at most" beside an advice would be a contradiction."""
+    for then, said in ((1000, False), (996, False), (900, True)):
+        found = Prediction([], 1000, 1000, then, [], [])
+        monkeypatch.setattr(what_if, "WhatIf", lambda _, found=found: SimpleNamespace(predict=lambda _: found))
+        cause: dict[str, object] = {"name": "narrow graph"}
+        what_if.add_expected(None, [cause], {})
+        assert ("expected" in cause) == said, then
 
 
 @pytest.mark.parametrize(("text", "words"), [
