@@ -45,7 +45,7 @@ def _outliers(document: dict[str, Any]) -> list[tuple[str, str]]:
     return [("outliers", f"{count(number)} task{'s' * (number > 1)} took {duration(found['excess_ns'])} more than "
              f"others of their kind; worst: {worst['name']}, rank {worst['rank']}, thread {worst['thread']}, "
              f"{duration(worst['running_ns'])} from {duration(worst['start_ns'])} of the trace on "
-             f"({worst['times_median']:.3g} x median)")]  # fmt: skip
+             f"({count(worst['times_median'])} x median)")]  # fmt: skip
 
 
 _PATTERNS = (("duplicate", "repeat others"), ("transitive", "follow from others"),
