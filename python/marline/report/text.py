@@ -22,6 +22,7 @@ from marline.units import count, duration, percent, size
 WIDTH = 80
 MOST_RANKS = 8  # rows of the breakdown; of more ranks the ones with least and most work are shown
 MOST_KINDS = 5
+MOST_OF_NAME = 44  # letters, of a kind of task
 MOST_PARTS = 4  # of what bounded the run, if they are this share of it
 LEAST_PART = 0.01
 MOST_REGIONS = 5
@@ -204,15 +205,30 @@ def bounds(path: dict[str, Any], ranks: int) -> list[tuple[str, str]]:
     if not path["chain"]:
         return []
     parts = [row for row in path["chain"][:MOST_PARTS] if row["total_ns"] >= LEAST_PART * path["makespan_ns"]]
-    shares = [f"{row['name']} {percent(row['total_ns'], path['makespan_ns'])}" for row in parts]
+    shares = [f"{_cut(row['name'])} {percent(row['total_ns'], path['makespan_ns'])}" for row in parts]
     most = path["chain_ranks"][0]
     where = f" (rank {most['rank']}: {percent(most['total_ns'], path['makespan_ns'])})" if ranks > 1 else ""
     # Where MPI takes time, the next line says more.
     has_mpi = path["span_ns"] != path["path_ns"]
     least = "" if has_mpi else f"; at least {duration(path['least_ns'])} on {_plural(path['threads'], 'thread')}"
-    width = f"{path['parallelism']:.1f} threads can work at a time, on average"
+    # Work by the path without MPI, which is shorter than the one that stands before it on the line.
+    width = (f"if MPI took no time, {path['parallelism']:.1f} threads could work at a time, on average" if has_mpi
+             else f"{path['parallelism']:.1f} threads can work at a time, on average")  # fmt: skip
     return [("bounded by", "; ".join(shares) + where),
             ("critical path", f"{duration(path['path_ns'])}{least}; {width}")]  # fmt: skip
+
+
+# The file and line at the end of a name.
+_PLACE = re.compile(r" \S{1,24}:\d+$")
+
+
+def _cut(name: str, most: int = MOST_OF_NAME) -> str:
+    """Names of templates can be longer than a screen. The place stays: it matters more."""
+    if len(name) <= most:
+        return name
+    found = _PLACE.search(name)
+    place = found[0] if found else ""
+    return f"{name[: most - len(place) - 1].rstrip()}…{place}"
 
 
 def kinds(document: dict[str, Any]) -> Table:
@@ -225,10 +241,11 @@ def kinds(document: dict[str, Any]) -> Table:
     has_devices = any(kind["device_ns"] for kind in document["kinds"])
     if has_devices:
         table.add_column("on devices", justify="right", no_wrap=True)
+    most = MOST_OF_NAME - 14 if has_devices else MOST_OF_NAME  # one more column needs room
     for kind in document["kinds"][:MOST_KINDS]:
         each = kind["total_ns"] / kind["tasks"]
         on_devices = [duration(kind["device_ns"]) if kind["device_ns"] else ""] if has_devices else []
-        table.add_row(kind["name"], count(kind["tasks"]), duration(each), duration(kind["total_ns"]),
+        table.add_row(_cut(kind["name"], most), count(kind["tasks"]), duration(each), duration(kind["total_ns"]),
                       percent(kind["total_ns"], work), *on_devices)  # fmt: skip
     return table
 

@@ -10,6 +10,7 @@ import pytest
 
 from handmade import (COMPLETE, DETACH, IMPLICIT, LATE_FULFILL, SWITCH, TASKWAIT, UNDEFERRED, A, B, C, Stream,
                       save)  # fmt: skip  first: it finds marline
+from marline.report.text import bounds
 from marline.trace.analysis import Analysis
 from marline.trace.global_graph.edges import TASKWAIT as TASKWAIT_EDGE
 from marline.trace.passes.critical_path import CriticalPath
@@ -299,3 +300,15 @@ def test_iterations_of_a_graph(tmp_path: Path, overlap: bool) -> None:
     waits = waits.take(waits.kind == TASKWAIT_EDGE)
     pairs = sorted(zip(graph.points.time[waits.source].tolist(), graph.points.time[waits.sink].tolist()))
     assert pairs == ([(16, 140), (20, 140), (120, 130), (135, 140)] if overlap else [])
+
+
+def test_the_line_says_which_path_and_keeps_the_place_of_a_long_name() -> None:
+    """Work by the path without MPI, which is 50 of the 100 ns: 3.0 threads on a path of 100 ns would be no result."""
+    path = {"makespan_ns": 100, "threads": 2, "span_ns": 50, "path_ns": 100, "least_ns": 75, "parallelism": 3.0,
+            "chain": [{"name": f"void make<{'long_' * 30}>(int) work.cc:9", "total_ns": 100}],
+            "chain_ranks": [{"rank": 0, "total_ns": 100}]}  # fmt: skip
+    (_, chain), (_, line) = bounds(path, 1)
+    assert chain == "void make<long_long_long_long_lon… work.cc:9 100.0 %"
+    assert line == "100 ns; if MPI took no time, 3.0 threads could work at a time, on average"
+    (_, line) = bounds(path | {"span_ns": 100}, 1)[1]
+    assert line == "100 ns; at least 75.0 ns on 2 threads; 3.0 threads can work at a time, on average"
