@@ -18,7 +18,6 @@ from marline.trace.statistics import group_by
 from .bars import Lanes, worksharing_codes
 
 MOST_OUTLIERS = 30
-FAR = 3  # times the median of its kind
 _OF_CONSTRUCTS = {"unequal threads": "waited_ns", "locks": "locked_ns"}  # rules about loops and the like
 _AMONG_RANKS = ("idle_ranks", "idle_communication", "idle_held")
 _PARTS = {rule.name: tuple(part for one in rule.parts for part in (_AMONG_RANKS if one == "imbalance" else (one,)))
@@ -70,21 +69,14 @@ def of_task(of: Analysis, lanes: Lanes, row: int) -> Place:
 
 
 def outliers(of: Analysis, lanes: Lanes) -> list[dict[str, Any]]:
-    """Tasks that ran far longer than the median of their kind: those with most time above it first."""
-    tasks, kinds = of["tasks"], of["kinds"]
-    ran = np.flatnonzero((tasks.end >= 0) & (tasks.running > 0))
-    order = ran[np.lexsort((tasks.running[ran], kinds.of_task[ran]))]
-    kind = kinds.of_task[order]
-    if not len(order):
-        return []
-    first = np.flatnonzero(np.r_[True, kind[1:] != kind[:-1]])
-    count = np.diff(np.r_[first, len(order)])
-    median = np.repeat(tasks.running[order[first + count // 2]], count)
-    above = np.flatnonzero(tasks.running[order] > FAR * median)
-    worst = above[np.argsort(-(tasks.running[order] - median)[above], kind="stable")[:MOST_OUTLIERS]]
-    return [{"name": kinds.names[kinds.of_task[row]], "rank": int(tasks.rank[row]), "ns": int(tasks.running[row]),
-             "median_ns": int(median[at]), "place": of_task(of, lanes, row)}
-            for at, row in zip(worst.tolist(), order[worst].tolist())]  # fmt: skip
+    """The tasks that the pass `outliers` finds: those with most time above the median of their kind first."""
+    found = of["outliers"]
+    chosen = found.task[:MOST_OUTLIERS]
+    kind = found.kinds.of_task[chosen]
+    medians = found.median[np.searchsorted(found.kind, kind)]
+    return [{"name": found.kinds.names[one], "rank": int(of["tasks"].rank[row]), "ns": int(of["tasks"].running[row]),
+             "median_ns": median, "place": of_task(of, lanes, row)}
+            for one, row, median in zip(kind.tolist(), chosen.tolist(), medians.tolist())]  # fmt: skip
 
 
 def longest_constructs(of: Analysis, lanes: Lanes) -> dict[tuple[str, int], Place]:

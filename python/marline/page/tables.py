@@ -57,7 +57,8 @@ def outliers(of: Analysis, lanes: Lanes) -> str:
                  Cell(f"{row['ns'] / row['median_ns']:.1f} x", row["ns"] / row["median_ns"])), row["place"])
             for row in places.outliers(of, lanes) if row["median_ns"]]  # fmt: skip
     return table("outliers", "Outliers", ("kind", "rank", "ran", "median of its kind", "ratio"), rows,
-                 f"Tasks that ran more than {places.FAR} times the median of their kind; most time above it first.")
+                 "Tasks that ran much longer than others of their kind (pass outliers); most time above the "
+                 "median first.")
 
 
 def loops(of: Analysis, lanes: Lanes) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, save  # first: it finds marline
+from marline.page import bars, places
 from marline.report.notable import notable
 from marline.trace.analysis import Analysis, AnalysisError
 from marline.trace.read.events import CALL_NUMBER
@@ -117,6 +118,14 @@ def test_outliers(tmp_path: Path) -> None:
     assert (found["outliers"], found["excess_ns"]) == (1, 88)
     assert kind == {"name": kind["name"], "tasks": 6, "median_ns": 12.0, "mad_ns": 1.5, "outliers": 1,
                     "excess_ns": 88}  # fmt: skip
+
+
+def test_the_page_has_the_same_outliers(tmp_path: Path) -> None:
+    """Median 10.5, MAD 0.5: 14 ns have the score 0.6745 x 3.5 / 0.5 = 4.7, at 1.3 x median."""
+    of = with_tasks(tmp_path, [10, 10, 10, 11, 11, 14])
+    (row,) = places.outliers(of, bars.make_timeline(of, bars.Styles()).lanes)
+    (worst,) = of.document("outliers")["worst"]
+    assert (row["ns"], row["median_ns"]) == (worst["running_ns"], 10.5) and row["place"].start == worst["start_ns"]
 
 
 def test_outliers_where_most_are_equal(tmp_path: Path) -> None:
