@@ -7,15 +7,19 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
+import handmade  # noqa: F401  first: it finds marline
 import numpy as np
 import pytest
 from conftest import SECONDS, clean_environment
+from marline.trace.analysis import Analysis
+from marline.trace.passes.devices import FROM_DEVICE, KERNEL, TO_DEVICE, UPKEEP, WAIT
+from marline.trace.views import gantt
+from marline.trace.views.export import load
+from marline.trace.views.timeline import KERNEL_RUN, timeline
 from nodes_support import built, emulated, gpu_program, jobs, only, said, values  # noqa: F401  (fixtures)
-
 
 
 @pytest.fixture(params=["gcc", "clang"])
@@ -23,12 +27,6 @@ def program(request, compiled):
     return built(compiled, request.param, "cluster.c")
 
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python"))
-from marline.trace.analysis import Analysis  # noqa: E402
-from marline.trace.passes.devices import FROM_DEVICE, KERNEL, TO_DEVICE, UPKEEP, WAIT  # noqa: E402
-from marline.trace.views import gantt  # noqa: E402
-from marline.trace.views.export import load  # noqa: E402
-from marline.trace.views.timeline import KERNEL_RUN, timeline  # noqa: E402
 
 
 def cluster(jobs, *words, count=4, **changes):
