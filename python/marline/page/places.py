@@ -17,7 +17,6 @@ from marline.trace.statistics import group_by
 
 from .bars import Lanes, worksharing_codes
 
-MOST_OUTLIERS = 30
 _OF_CONSTRUCTS = {"unequal threads": "waited_ns", "locks": "locked_ns"}  # rules about loops and the like
 _AMONG_RANKS = ("idle_ranks", "idle_communication", "idle_held")
 _PARTS = {rule.name: tuple(part for one in rule.parts for part in (_AMONG_RANKS if one == "imbalance" else (one,)))
@@ -66,17 +65,6 @@ def of_task(of: Analysis, lanes: Lanes, row: int) -> Place:
     mine = np.flatnonzero(runs.task == tasks.id[row])[:1]
     lane = int(lanes.of_threads(runs.rank[mine], runs.thread[mine])[0]) if len(mine) else -1
     return Place(start, end, lane)
-
-
-def outliers(of: Analysis, lanes: Lanes) -> list[dict[str, Any]]:
-    """The tasks that the pass `outliers` finds: those with most time above the median of their kind first."""
-    found = of["outliers"]
-    chosen = found.task[:MOST_OUTLIERS]
-    kind = found.kinds.of_task[chosen]
-    medians = found.median[np.searchsorted(found.kind, kind)]
-    return [{"name": found.kinds.names[one], "rank": int(of["tasks"].rank[row]), "ns": int(of["tasks"].running[row]),
-             "median_ns": median, "place": of_task(of, lanes, row)}
-            for one, row, median in zip(kind.tolist(), chosen.tolist(), medians.tolist())]  # fmt: skip
 
 
 def longest_constructs(of: Analysis, lanes: Lanes) -> dict[tuple[str, int], Place]:

@@ -11,6 +11,7 @@ from marline.trace.analysis import Analysis
 from marline.trace.passes.regions import Spans
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.statistics import group_by
+from marline.units import duration
 
 from . import further, places
 from .bars import Lanes, Names, construct_names
@@ -24,7 +25,7 @@ Document = dict[str, Any]
 
 def all_tables(of: Analysis, document: Document, lanes: Lanes) -> str:
     return "".join((
-        kinds(of, document, lanes), bounds(document), outliers(of, lanes),
+        kinds(of, document, lanes), bounds(document), outliers(of, document, lanes),
         further.loops(of, document, lanes) or loops(of, lanes), regions(of, lanes), calls(of, document, lanes),
         further.mpi_waits(document), messages(of, lanes), further.early_sends(document),
         further.slow_patterns(document), ranks(document), devices(document), passes(document),
@@ -52,13 +53,15 @@ def bounds(document: Document) -> str:
                  "From the run's end back, each time to what came last of all that was waited for.")
 
 
-def outliers(of: Analysis, lanes: Lanes) -> str:
-    rows = [Row((words(row["name"]), number(row["rank"]), time(row["ns"]), time(row["median_ns"]),
-                 Cell(f"{row['ns'] / row['median_ns']:.1f} x", row["ns"] / row["median_ns"])), row["place"])
-            for row in places.outliers(of, lanes) if row["median_ns"]]  # fmt: skip
-    return table("outliers", "Outliers", ("kind", "rank", "ran", "median of its kind", "ratio"), rows,
-                 "Tasks that ran much longer than others of their kind (pass outliers); most time above the "
-                 "median first.")
+def outliers(of: Analysis, document: Document, lanes: Lanes) -> str:
+    """The worst of the pass `outliers`, as in the text; its document has them in the order of its tasks."""
+    found = document["outliers"]
+    rows = [Row((words(one["name"]), number(one["rank"]), time(one["running_ns"]),
+                 Cell(f"{one['times_median']:.1f} x", one["times_median"])), places.of_task(of, lanes, row))
+            for one, row in zip(found["worst"], of["outliers"].task.tolist())]  # fmt: skip
+    return table("outliers", "Outliers", ("kind", "rank", "ran", "of its kind's median"), rows,
+                 f"The worst of {found['outliers']:,} tasks that took far longer than others of their kind, "
+                 f"{duration(found['excess_ns'])} more in all.")  # fmt: skip
 
 
 def loops(of: Analysis, lanes: Lanes) -> str:
