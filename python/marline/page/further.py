@@ -44,9 +44,12 @@ def cards(document: Document) -> str:
 
 
 def efficiencies(document: Document) -> str:
+    """Without MPI, all that a thread does beside its work is scheduling: the text calls it so, too."""
     found = document["efficiency"]
     rows = []
     for key, depth, name, what in _TREE:
+        if key == "communication" and not found["mpi"]:
+            name = "scheduling"
         group, _, leaf = key.rpartition(".")
         part = found.get(group) if group else found
         if part:
@@ -81,8 +84,8 @@ def loops(of: Analysis, document: Document, lanes: Lanes) -> str:
     total = document["total"]
     whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
     rows = [Row((words(one["name"] + (f", {one['schedule']}" if one["schedule"] else "")), number(one["calls"]),
-                 number(one["threads"]), number(one["iterations"]), time(one["time_ns"]),
-                 share(one["time_ns"], whole), Cell(f"{one['imbalance']:.2f}", one["imbalance"]),
+                 number(one["threads"]), number(one["iterations"]) if one["iterations"] else Cell("", 0),
+                 time(one["time_ns"]), share(one["time_ns"], whole), Cell(f"{one['imbalance']:.2f}", one["imbalance"]),
                  time(one["waited_ns"]), time(one["locked_ns"]), time(one["slowest"]["time_ns"]),
                  time(one["fastest"]["time_ns"])), where.get((one["file"], one["line"])))
             for one in found["constructs"]]  # fmt: skip
