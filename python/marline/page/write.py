@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from marline.report import text as report_text
+from marline.report import what_if
 from marline.trace.analysis import Analysis
 from marline.trace.global_graph.edges import EDGE_KINDS
 from marline.units import duration, percent
@@ -151,7 +152,6 @@ def _page(of: Analysis, document: dict[str, Any], timeline: Timeline, data: str,
         "figures": _figures(document) + further.cards(document),
         "tables": tables.all_tables(of, document, timeline.lanes),
         "left_out": "".join(f"<li>{escape(text)}</li>" for text in left_out) or "<li>nothing</li>",
-        "remarks": "".join(f"<li>{escape(text)}</li>" for text in document["remarks"] + document["incomplete"]),
         "meta": json.dumps(meta, separators=(",", ":")).replace("<", "\\u003c"),
         "data": data,
         "script": scripts(*_SCRIPTS),
@@ -160,7 +160,7 @@ def _page(of: Analysis, document: dict[str, Any], timeline: Timeline, data: str,
 
 
 def _verdict(of: Analysis, document: dict[str, Any], lanes: Lanes) -> str:
-    """The sentence that the text has; what to try; the further losses, folded."""
+    """What the text says: the biggest loss, what to try, what makes the numbers doubtful; further losses are folded."""
 
     def show(cause: dict[str, Any]) -> str:
         place = places.of_cause(of, cause["name"], document["loops"]["constructs"], lanes)
@@ -173,6 +173,9 @@ def _verdict(of: Analysis, document: dict[str, Any], lanes: Lanes) -> str:
         lines.append(f'<p class="loss"><span class="label">Biggest loss</span>{_sentence(first["text"])} '
                      f"{show(first)}</p>")  # fmt: skip
         lines.append(f'<p class="try"><span class="label">Try next</span>{_sentence(first["advice"])}</p>')
+        if "expected" in first:
+            expected = what_if.expected_text(first["expected"])
+            lines.append(f'<p><span class="label">Expected</span>{escape(expected)}.</p>')
         if others:
             items = "".join(f'<li>{_sentence(cause["text"])} {show(cause)}<br><span class="advice">'
                             f'{_sentence(cause["advice"])}</span></li>' for cause in others)  # fmt: skip
@@ -182,6 +185,8 @@ def _verdict(of: Analysis, document: dict[str, Any], lanes: Lanes) -> str:
         lines.append('<p class="loss"><span class="label">Biggest loss</span>None of 1 % of thread time or more.</p>')
     for title, text in report_text.bounds(document["critical_path"], len(document["ranks"])):
         lines.append(f'<p><span class="label">{title.capitalize()}</span>{escape(text)}.</p>')
+    for title, key in (("Incomplete", "incomplete"), ("Remark", "remarks")):
+        lines += [f'<p><span class="label">{title}</span>{_sentence(text)}</p>' for text in document[key]]
     return "\n".join(lines)
 
 
@@ -194,7 +199,7 @@ def _figures(document: dict[str, Any]) -> str:
     total, path = document["total"], document["critical_path"]
     whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
     tasks = document["graph"]["tasks"]
-    figures = [("makespan", duration(total["makespan_ns"]), f"on {total['threads']} threads"),
+    figures = [("makespan", duration(total["makespan_ns"]), f"on {total['threads']} thread{'s' * (total['threads'] > 1)}"),
                ("work", percent(total["work_ns"], whole), "of thread time, in task bodies" if tasks else
                 "of thread time, in its code"),
                ("idle", percent(total["idle_ns"], whole), "no task was ready" if tasks else
