@@ -12,6 +12,7 @@ from marline.units import count, duration, percent, size
 from .places import Place
 
 MOST_ROWS = 200
+LONG_TEXT = 50  # letters
 
 
 @dataclass(frozen=True)
@@ -87,4 +88,6 @@ def _cell(cell: Cell, is_number: bool) -> str:
     key = f' data-key="{cell.key:.9g}"' if is_number else ""
     bar = f' style="--share:{100 * cell.share:.1f}%"' if cell.share else ""
     name = ("n bar" if cell.share else "n") if is_number else ""
-    return f"<td{f' class={chr(34)}{name}{chr(34)}' if name else ''}{key}{bar}>{escape(cell.text)}</td>"
+    # What the column is too narrow for.
+    title = f' title="{escape(cell.text)}"' if len(cell.text) > LONG_TEXT else ""
+    return f"<td{title}{f' class={chr(34)}{name}{chr(34)}' if name else ''}{key}{bar}>{escape(cell.text)}</td>"

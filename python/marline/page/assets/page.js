@@ -176,7 +176,7 @@ function drawLegend(gantt) {
   const items = order.slice(0, 40).map((style) => {
     const button = element(
       "button",
-      { type: "button", "aria-pressed": "false" },
+      { type: "button", "aria-pressed": "false", title: scene.styles[style].name },
       swatch(gantt.colors[style]),
       scene.styles[style].name,
     );
@@ -201,7 +201,8 @@ function drawLegend(gantt) {
 function sayState(gantt) {
   const { scene, stats } = gantt,
     zero = scene.home[0];
-  const parts = [`${duration(gantt.from - zero)} to ${duration(gantt.to - zero)}: ${duration(gantt.to - gantt.from)}`];
+  const [from, to, span] = [gantt.from - zero, gantt.to - zero, gantt.to - gantt.from].map(duration);
+  const parts = [`shown: ${from} to ${to}, which is ${span}`];
   if (stats.parts)
     parts.push(`bars are added up to ${duration(scene.end / stats.parts)} each; zoom in to see single ones`);
   if (stats.parts && stats.bars && !scene.hasAll(gantt.from, gantt.to))

@@ -59,7 +59,8 @@ class Plots {
   #grain() {
     const { edges_ns: edges, kinds } = this.meta.grain,
       bins = Math.max(edges.length - 1, 0);
-    const color = new Map(this.meta.styles.map((style) => [style.name, style.color]));
+    const styles = this.meta.styles.filter((style) => style.key === "task");
+    const color = new Map(styles.map((style) => [style.name, style.color]));
     const total = (tasks) => tasks.reduce((sum, one) => sum + one, 0);
     const sorted = kinds.filter((kind) => total(kind.tasks)).sort((a, b) => total(b.tasks) - total(a.tasks));
     const lines = sorted
@@ -233,7 +234,8 @@ class Plots {
     context.lineTo(left + width, y);
     context.stroke();
     context.textAlign = "right";
-    context.fillText(`${this.meta.levels.threads} threads`, left + width - 4, y - 6);
+    const { threads } = this.meta.levels;
+    context.fillText(`${threads} thread${threads > 1 ? "s" : ""}`, left + width - 4, y - 6);
     context.restore();
   }
 
