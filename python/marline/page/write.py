@@ -199,7 +199,8 @@ def _figures(document: dict[str, Any]) -> str:
     total, path = document["total"], document["critical_path"]
     whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
     tasks = document["graph"]["tasks"]
-    figures = [("makespan", duration(total["makespan_ns"]), f"on {total['threads']} thread{'s' * (total['threads'] > 1)}"),
+    threads = f"on {total['threads']} thread{'s' * (total['threads'] > 1)}"
+    figures = [("makespan", duration(total["makespan_ns"]), threads),
                ("work", percent(total["work_ns"], whole), "of thread time, in task bodies" if tasks else
                 "of thread time, in its code"),
                ("idle", percent(total["idle_ns"], whole), "no task was ready" if tasks else
