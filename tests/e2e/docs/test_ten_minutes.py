@@ -44,9 +44,11 @@ def output_after(number: int) -> str:
 
 
 def shape(text: str) -> str:
-    """Without what differs from run to run: times, shares, names of processes, tasks and machines, and line breaks."""
+    """Without what differs from run to run: times, shares, names of processes, tasks and machines, which of two ranks
+    is late, and line breaks."""
     text = re.sub(r"[\d.,]+ (ns|us|ms|s|%)(?![\w/])", "TIME", re.sub(r"\s+", " ", text))
     text = re.sub(r"(pid|thread) \d+", r"\1 N", re.sub(r"\bon [\w.-]+(?=[,)])", "on HOST", text))
+    text = re.sub(r"rank \d mostly for rank \d", "rank N mostly for rank N", text)
     return re.sub(r"task [0-9a-f]{5,}", "task N", text).strip()
 
 
