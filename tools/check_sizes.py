@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks that no source file is longer than 600 lines, no function longer than 60 and no line wider than 120 columns,
-and that no folder of a library has more than 16 modules (a source file and its header are one).
+that no folder of a library has more than 16 modules (a source file and its header are one), and that no mark of a
+merge's conflict is left in a file.
 
 C and C++ functions are found by counting braces: a brace after a parenthesis, outside any function, opens a body.
 Python's are found by its own parser.
@@ -127,6 +128,12 @@ def too_wide(name: Path, text: str) -> Iterator[str]:
             yield f"{name}:{number}: {len(line)} columns, limit {COLUMN_LIMIT}"
 
 
+def unmerged(name: Path, text: str) -> Iterator[str]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith(("<" * 7 + " ", ">" * 7 + " ")):
+            yield f"{name}:{number}: a conflict of a merge is left"
+
+
 def too_full(root: Path, paths: list[Path]) -> Iterator[str]:
     modules: dict[Path, set[str]] = {}
     for path in paths:
@@ -154,7 +161,10 @@ def main() -> int:
         if path.suffix not in WIDTH_SUFFIXES and path.name != "CMakeLists.txt":
             continue
         text = path.read_text(errors="replace")
-        problems += too_wide(name, text)
+        conflicts = list(unmerged(name, text))
+        problems += [*too_wide(name, text), *conflicts]
+        if conflicts:
+            continue  # its functions cannot be found
         if path.suffix not in C_SUFFIXES | {".py"}:
             continue
         files.append(text.count("\n"))

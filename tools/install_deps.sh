@@ -31,11 +31,8 @@ mpi="mpich libmpich-dev"
 programs="hwloc libstarpu-dev libhdf5-openmpi-dev libhdf5-mpich-dev"
 slurm="slurmctld slurmd slurm-client munge"   # without /etc/slurm/slurm.conf, only munge starts
 packages="debhelper dh-python lintian patchelf"   # Debian's packages, and conda's recipe, as tests build them
-<<<<<<< HEAD
 tests="abigail-tools graphviz otf2-tools libgtest-dev libbenchmark-dev spin valgrind gdb strace iproute2 qemu-user"
-=======
-tests="abigail-tools libgtest-dev libbenchmark-dev spin valgrind gdb strace iproute2 qemu-user chromium"
->>>>>>> 24f70fa8 (report: --html writes the run as one page, to look at offline)
+browser="chromium"   # opens the pages of reports
 cross="gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
 aarch64_libraries="libgtest-dev"
 cuda_packages="nvidia-cuda-nvcc-cu12==12.9.* nvidia-nvjitlink-cu12==12.9.*"   # CUDA 13's code is refused by LLVM 19
@@ -93,7 +90,7 @@ look_for_tools
 case "$kind" in
   demo) look_for_packages $demo ;;
   wheel) [ "${2:-$(uname -m)}" = "$(uname -m)" ] || look_for_packages $cross ;;
-  test) look_for_packages $base $demo $compilers $offload $mpi $programs $packages $tests $cross $slurm ;;
+  test) look_for_packages $base $demo $compilers $offload $mpi $programs $packages $tests $browser $cross $slurm ;;
 esac
 
 # Those that this Debian may lack are asked for once, and again when the list changes or others are missing.

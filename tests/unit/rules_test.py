@@ -221,6 +221,10 @@ class Sizes(Tree):
         self.write("tests/CMakeLists.txt", "\n# " + 119 * "x" + "\n")
         self.expect("check_sizes.py", "tests/CMakeLists.txt:2: 121 columns")
 
+    def test_merge(self) -> None:
+        self.write("tools/x.sh", "a=1\n" + "<" * 7 + " HEAD\n")
+        self.expect("check_sizes.py", "tools/x.sh:2: a conflict of a merge is left")
+
     def test_folder(self) -> None:
         for number in range(15):
             self.write(f"runtime/base/m{number}.hpp", "")
