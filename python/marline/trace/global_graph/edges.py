@@ -31,7 +31,7 @@ EDGE_KINDS = (
     EdgeKind("mpi", "other MPI calls"),
     EdgeKind("event", "detached tasks' events"),
     EdgeKind("inline", "back from undeferred tasks"),
-    EdgeKind("thread", "tasks that could go on, to when a thread ran them"),
+    EdgeKind("thread", "ready tasks until a thread ran them"),
 )
 WORK, CREATE, DEPENDENCE, TASKWAIT, BARRIER, MESSAGE, COLLECTIVE, MPI, EVENT, INLINE, THREAD = range(11)
 COMMUNICATION = (MESSAGE, COLLECTIVE, MPI)
