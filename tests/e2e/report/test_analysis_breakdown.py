@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handmade import COMPLETE, DETACH, LATE_FULFILL, SWITCH, UNDEFERRED, A, B, C, Stream, save  # first: finds marline
+from handmade import (COMPLETE, DETACH, LATE_FULFILL, SWITCH, UNDEFERRED, UNTIED, A, B, C, Stream,
+                      save)  # first: it finds marline  # fmt: skip
 from marline.trace.analysis import Analysis
 from marline.trace.passes.thread_time.breakdown import Breakdown
 from marline.trace.passes.thread_time.causes import CAUSES
@@ -172,6 +173,28 @@ def test_suspended_and_blocking_mpi(tmp_path: Path, ready: int | None) -> None:
     late = 0 if ready is None else 130 - ready
     expected = {"work_body": 10 + 10 + 10, "idle_held": 20, "idle_communication": 60 - late}
     assert causes(found) == expected | ({"overhead_scheduler": late} if late else {})
+
+
+@pytest.mark.parametrize("untied", [False, True])
+def test_a_tied_task_waits_for_its_thread(tmp_path: Path, untied: bool) -> None:
+    """A runs 40-60 on thread 1, in MPI from 50 on, is suspended until 130, and could go on from 80 on; it ends at 140.
+    B runs on thread 1 65-120. Total: 40 to 140, two threads. Work: A 40-50 and 130-140, B 55. B is ready until 65: MPI
+    holds thread 1 50-60, both threads do nothing else. Then thread 2 is idle: while it could go on with A, if A is
+    untied; else 120-130, when thread 1 could. At last it waits for A's end."""
+    first, second = thread(1, ONE, 30), thread(2, TWO, 30)
+    create(first, 10, A, flags=4 | UNTIED * untied)
+    create(first, 20, B)
+    first.add(1040, "task_schedule", ONE, next=A, status=SWITCH)
+    mpi(first, 50, 130, A)
+    first.add(1060, "task_schedule", A, next=ONE, status=SWITCH)
+    run(first, 65, 120, B, ONE)
+    first.add(1080, "task_ready", A, by=B)
+    first.add(1130, "task_schedule", ONE, next=A, status=SWITCH)
+    first.add(1140, "task_schedule", A, next=ONE, status=COMPLETE)
+    found = causes(breakdown(tmp_path, first, second))
+    late = 120 - 80 if untied else 0
+    assert found == {"work_body": 75, "overhead_held": 10, "overhead_scheduler": 25 + 5 + 20 + late,
+                     "idle_communication": 55 - late, "idle_tail": 10}  # fmt: skip
 
 
 def test_mpi_that_holds_the_producer_is_communication(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handmade import COMPLETE, SWITCH, UNDEFERRED, Stream, save  # first: it finds marline
+from handmade import COMPLETE, SWITCH, UNDEFERRED, UNTIED, Stream, save  # first: it finds marline
 from marline.report.metrics import FURTHER
 from marline.trace.analysis import Analysis
 from marline.trace.passes.thread_time.causes import NUMBER, OF_PART
@@ -72,7 +72,7 @@ class Runtime:
     def create(self, addresses: list[int], undeferred: bool) -> None:
         id, now = 1 << 32 | 100 + len(self.tasks), self.tick()
         task = Task(id, now, {self.writers[a] for a in addresses if a in self.writers})
-        flags = 4 | UNDEFERRED * undeferred
+        flags = 4 | UNDEFERRED * undeferred | UNTIED  # any thread can go on with it
         self.streams[0].add(now, "task_create", id, parent=self.implicit(1), flags=flags, code=1)
         for address in addresses:
             self.streams[0].add(now, "dependence", id, type=3, address=address)

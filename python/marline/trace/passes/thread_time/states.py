@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import model
 from ...read.calls import Calls
-from ...read.columns import distinct, find, group_starts
+from ...read.columns import TimeLines, distinct, find, group_starts
 from ...read.records import Trace
 from ...registry import Analysis, AnalysisError, analysis_pass
 from .obstacles import Exclusions
@@ -166,7 +166,7 @@ def states(of: Analysis) -> States | None:
     excluded: Exclusions = of["exclusions"]
     _add_tasks(changes, tasks, of["readiness"], excluded.member, find(ranks, rank), found.end)
     _add_producers(changes, of["producers"], runs, find(ranks, runs.rank.astype(np.int64)))
-    _add_suspended(changes, of["suspensions"], ranks)
+    _add_suspended(changes, of["suspensions"], _could_run(of["suspensions"], tasks, runs), ranks)
     _add_communication(changes, of, calls, ranks)
     _add_detached(changes, of.trace, tasks, ranks, found.end)
     for begins, ends, spans in (
@@ -255,11 +255,27 @@ def _add_tasks(changes: _Changes, tasks: model.Tasks, ready: Readiness, excluded
         changes.add(kind, rank[rows], np.full(len(rows), end) if time is None else time[rows])
 
 
-def _add_suspended(changes: _Changes, suspensions: model.Suspensions, ranks: np.ndarray) -> None:
+def _could_run(suspensions: model.Suspensions, tasks: model.Tasks, runs: model.Segments) -> np.ndarray:
+    """When a thread could have gone on with each suspended task. With a tied one only its own thread can, and not while
+    it runs other code."""
+    could = suspensions.ready.copy()
+    row = tasks.index(suspensions.task)
+    tied = np.flatnonzero((row >= 0) & ((tasks.flags[row] & model.UNTIED) == 0) & (could < suspensions.end))
+    busy = np.flatnonzero(~runs.waits)
+    end = suspensions.end[tied]
+    on = TimeLines(runs.task, runs.start).latest(suspensions.task[tied], end)
+    before = TimeLines(runs.lane[busy], runs.end[busy]).latest(runs.lane[on], end)
+    known = (on >= 0) & (before >= 0)
+    could[tied[known]] = np.maximum(could[tied[known]], runs.end[busy[before[known]]])
+    return could
+
+
+def _add_suspended(changes: _Changes, suspensions: model.Suspensions, could_run: np.ndarray,
+                   ranks: np.ndarray) -> None:  # fmt: skip
     """A task that could go on is ready until it does."""
     rank = find(ranks, suspensions.rank.astype(np.int64))
-    late = np.flatnonzero((rank >= 0) & (suspensions.ready < suspensions.end))
-    changes.add(_GET_READY, rank[late], suspensions.ready[late])
+    late = np.flatnonzero((rank >= 0) & (could_run < suspensions.end))
+    changes.add(_GET_READY, rank[late], could_run[late])
     changes.add(_LEAVE_READY, rank[late], suspensions.end[late])
 
 
