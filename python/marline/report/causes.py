@@ -172,7 +172,8 @@ RULES = (
     ),
     Rule(
         "discovery", ("idle_discovery",),
-        "{tasks_per_second} tasks/s are created: threads wait {share} of their time ({lost}) for the producer",
+        "{tasks_per_second} tasks/s are created: for {share} of thread time ({lost}), that of the producer between "
+        "creations included, no task was ready",
         "let it do less per unit of work: larger tasks, fewer dependences each, taskloop, or several tasks that create",
     ),
     Rule(
@@ -263,9 +264,16 @@ RULES = (
         _has_few_tasks,
     ),
     Rule(
-        "narrow graph", _NARROW,
+        "narrow graph", ("idle_dependences",),
         "for {share} of thread time ({lost}) no task was ready: all that were left waited for running ones",
         "shorten the longest chain: split its tasks, give them priority, replace taskwaits and barriers by dependences",
+        _has_enough_tasks,
+    ),
+    Rule(
+        "last tasks", ("idle_tail",),
+        "for {share} of thread time ({lost}) threads waited for the last tasks to end: no other was left",
+        "start the longest tasks first: create them first, or give them priority; or split them, or create the next "
+        "phase's tasks before this one ends",
         _has_enough_tasks,
     ),
     Rule(

@@ -35,6 +35,7 @@ ADVICE: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "MPI at work": lambda _: "threads +1",
     "imbalance": lambda _: "balance",
     "narrow graph": lambda _: "priorities path",
+    "last tasks": lambda _: "priorities path",
 }
 
 

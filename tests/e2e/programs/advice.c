@@ -50,6 +50,14 @@ static void chained(int count, int milliseconds) {
   }
 }
 
+// The creator takes the newest task, the other thread the oldest: they meet in the middle.
+static void long_one(int count, int milliseconds, int longest) {
+  for (int i = 0; i < count; ++i) {
+#pragma omp task
+    work(i == count / 2 ? longest : milliseconds);
+  }
+}
+
 static void exclusive(int count, int milliseconds) {
   for (int i = 0; i < count; ++i) {
 #pragma omp task depend(mutexinoutset : chain)
@@ -247,6 +255,7 @@ static void by_tasks(const char* word) {
   if (is(word, "slow_producer")) slow_producer(4);
   if (is(word, "few")) tasks(3, 40);
   if (is(word, "chain")) chained(30, 2);
+  if (is(word, "long_one")) long_one(21, 5, 100);
   if (is(word, "exclusive")) exclusive(20, 5);
   if (is(word, "concurrent")) concurrent(20, 5);
   if (is(word, "ahead")) ahead();

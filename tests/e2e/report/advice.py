@@ -98,6 +98,7 @@ CASES = {
                              "same"),
     "few tasks": Case(Run("few"), EVEN, "three tasks for two threads; 40"),
     "narrow graph": Case(Run("chain"), EVEN, "each task depends on the one before; none does"),
+    "last tasks": Case(Run("long_one"), EVEN, "one task, of the middle, takes 100 ms, and all others 5 ms; all equal"),
     "code outside of tasks": Case(Run("phases"), Run("no_pause"), "30 ms of other code between parallel regions; none"),
     "serial code": Case(Run("serial"), Run("even_loop"), "60 ms of other code between parallel loops; none"),
     "unequal threads": Case(Run("uneven_loop"), Run("even_loop"),
@@ -115,13 +116,13 @@ class Bench:
         self._build, self._compiled = build, compiled
 
     def document(self, run: Run, folder: Path) -> dict[str, Any]:
-        with_mpi = ("-DWITH_MPI", f"-I{self._mpi()}", "-lmpi") if run.ranks else ()
+        with_mpi = ("-DWITH_MPI", f"-I{self.mpi_headers()}", "-lmpi") if run.ranks else ()
         if run.more.get("MARLINE_DEVICES"):
             program = self._compiled("gcc-12", "advice.c", "-fopenmp", *with_mpi)
         else:
             program = self._compiled("clang-19", "advice.c", "-fopenmp", *with_mpi)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        words = self._native(run, folder) if run.native else self._on_marline(run, folder)
+        words = self._native(run, folder) if run.native else self.on_marline(run, folder)
         with busy(run.beside * CPUS):
             result = subprocess.run([*words, str(program), run.word], env=clean_environment(**run.more, **CROWDED),
                                     capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
@@ -137,11 +138,11 @@ class Bench:
         raise AssertionError(f"{run.command()}: {document['causes']}")
 
     @staticmethod
-    def _mpi() -> str:
+    def mpi_headers() -> str:
         return subprocess.run(["mpicc.openmpi", "--showme:incdirs"], capture_output=True, text=True, check=True
                               ).stdout.split()[0]  # fmt: skip
 
-    def _on_marline(self, run: Run, folder: Path) -> list[str]:
+    def on_marline(self, run: Run, folder: Path) -> list[str]:
         ranks = ["-n", str(run.ranks)] if run.ranks else []
         marline = str(self._build / "bin" / "marline")
         return [marline, "run", "--no-bind", *ranks, "-t", run.threads_here(), "--trace", str(folder), "--"]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, save  # first: it finds marline
-from marline.page import bars, places
+from marline.page import bars, tables
 from marline.report.notable import notable
 from marline.trace.analysis import Analysis, AnalysisError
 from marline.trace.read.events import CALL_NUMBER
@@ -121,11 +121,17 @@ def test_outliers(tmp_path: Path) -> None:
 
 
 def test_the_page_has_the_same_outliers(tmp_path: Path) -> None:
-    """Median 10.5, MAD 0.5: 14 ns have the score 0.6745 x 3.5 / 0.5 = 4.7, at 1.3 x median."""
-    of = with_tasks(tmp_path, [10, 10, 10, 11, 11, 14])
-    (row,) = places.outliers(of, bars.make_timeline(of, bars.Styles()).lanes)
+    """Median 10.5, MAD 0.5: 30 ns are 2.9 x median. The page has one row, with a jump to the task."""
+    of = with_tasks(tmp_path, [10, 10, 10, 11, 11, 30])
     (worst,) = of.document("outliers")["worst"]
-    assert (row["ns"], row["median_ns"]) == (worst["running_ns"], 10.5) and row["place"].start == worst["start_ns"]
+    page = tables.outliers(of, {"outliers": of.document("outliers")}, bars.make_timeline(of, bars.Styles()).lanes)
+    assert (worst["running_ns"], round(worst["times_median"], 1)) == (30, 2.9)
+    assert page.count("2.9 x") == 1 and page.count("show it in the timeline") == 1
+
+
+def test_no_outlier_is_nearly_as_short_as_others(tmp_path: Path) -> None:
+    """Median 10.5, MAD 0.5: 14 ns have the score 0.6745 x 3.5 / 0.5 = 4.7, but are 1.3 x median only."""
+    assert with_tasks(tmp_path, [10, 10, 10, 11, 11, 14]).document("outliers")["outliers"] == 0
 
 
 def test_outliers_where_most_are_equal(tmp_path: Path) -> None:

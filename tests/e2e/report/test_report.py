@@ -408,7 +408,8 @@ TRIGGERS = {
                    "tasks are 1.20 us long in the median, and the runtime spends 400 ns per task: 20.0 %"),
     "overhead": ({"overhead_code_ns": 20 * MS}, "for 20.0 % of their time (20.0 ms) while tasks are ready"),
     "discovery": ({"idle_discovery_ns": 34 * MS},
-                  "1.10 M tasks/s are created: threads wait 34.0 % of their time (34.0 ms) for the producer"),
+                  "1.10 M tasks/s are created: for 34.0 % of thread time (34.0 ms), that of the producer between "
+                  "creations included, no task was ready"),
     "devices": ({"idle_communication_ns": 20 * MS, "tied_wait_ns": 15 * MS, "device_operations": 9, "mpi_calls": 0},
                 "no task was ready, and tasks waited for devices"),
     "communication": ({"idle_communication_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) no task was ready"),
@@ -427,6 +428,7 @@ TRIGGERS = {
     "mutual exclusion": ({"idle_constraint_ns": 20 * MS}, "tasks waited for locks, critical regions or others"),
     "few tasks": ({"idle_tail_ns": 20 * MS, "tasks": 7}, "there are 7 tasks for 4 threads: for 20.0 % of thread time"),
     "narrow graph": ({"idle_dependences_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) no task was ready"),
+    "last tasks": ({"idle_tail_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) threads waited for the last tasks"),
     "code outside of tasks": ({"idle_outside_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) there was no task"),
     "serial code": ({"idle_outside_ns": 20 * MS, "tasks": 0, "serial_place": ", most of it after the region f a.c:4"},
                     "for 20.0 % of their time (20.0 ms), most of it after the region f a.c:4"),

@@ -252,8 +252,10 @@ class Gantt {
       for (let row = ranges[number][0]; row < ranges[number][1]; row++) {
         const left = Math.max(this.x(layer.start[row]), GUTTER - 2),
           wide = Math.min(this.x(layer.end[row]), this.width + 2) - left;
-        // A gap of a pixel between neighbours, where there is room.
-        (rectangles[layer.style[row]] ||= []).push(left, top, Math.max(wide > 4 ? wide - 1 : wide, 0.6), height);
+        // A gap of a pixel between neighbours, where there is room. A task can be seen however short it is; a wait as
+        // wide would hide the tasks around it.
+        const least = plain.has(layer.style[row]) ? 0 : 0.6;
+        (rectangles[layer.style[row]] ||= []).push(left, top, Math.max(wide > 4 ? wide - 1 : wide, least), height);
         if (wide > 44 && height > 12 && texts.length < MOST_TEXTS && !plain.has(layer.style[row]))
           texts.push([row, left, wide, top, height]);
         this.stats.bars++;

@@ -3,12 +3,13 @@
 
 For the times x of the completed tasks of a kind, m their median and MAD the median of |x - m|:
 
-    score(x) = 0.6745 (x - m) / MAD, and x is an outlier if score(x) > 3.5
+    score(x) = 0.6745 (x - m) / MAD, and x is an outlier if score(x) > 3.5 and x >= 1.5 m
 
 (B. Iglewicz and D. Hoaglin, How to Detect and Handle Outliers, 1993, chapter 3). If more than half of the times are
 equal, MAD is 0: then the mean of |x - m|, times 1.2533 / 1.4826, takes its place, as there. Median and MAD do not move
-when some tasks are very long, as a mean would. The excess of an outlier is x - m. Times are on threads, with the time
-in MPI. Kinds with fewer than 5 tasks have no outliers.
+when some tasks are very long, as a mean would. Of tasks that are nearly equal, MAD is so small that the second
+condition is needed. The excess of an outlier is x - m. Times are on threads, with the time in MPI. Kinds with fewer
+than 5 tasks have no outliers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ...statistics import Groups, group_by, rows
 from ..picture import Kinds
 
 LIMIT, FEWEST, MOST = 3.5, 5, 10
+LEAST = 1.5  # times the median
 _NORMAL, _OF_MEAN = 0.6745, 1.2533 / 1.4826
 
 
@@ -91,7 +93,7 @@ def outliers(of: Analysis) -> Outliers:
     score = np.zeros(len(order))
     known = (scale[number] > 0) & (groups.count[number] >= FEWEST)
     score[known] = _NORMAL * (time[order] - median[number])[known] / scale[number][known]
-    out = np.flatnonzero(score > LIMIT)
+    out = np.flatnonzero((score > LIMIT) & (time[order] >= LEAST * median[number]))
     excess = (time[order] - median[number])[out].astype(np.int64)
     worst = np.argsort(-excess, kind="stable")
     return Outliers(done[order[out[worst]]], score[out[worst]], excess[worst], kind[order[groups.first]], groups.count,
