@@ -21,6 +21,7 @@ from .places import Place
 MOST_IN_MATRIX = 32  # ranks
 
 Document = dict[str, Any]
+_AROUND = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 
 
 def all_tables(of: Analysis, document: Document, lanes: Lanes) -> str:
@@ -95,7 +96,8 @@ def _rows_of_spans(name: np.ndarray, texts: list[str], spans: Spans, lanes: Lane
 
 def calls(of: Analysis, document: Document, lanes: Lanes) -> str:
     where = places.longest_calls(of, lanes)
-    some = document["communication"]["calls"]
+    # MPI_Init and MPI_Finalize lie outside of the time that the report is of.
+    some = [row for row in document["communication"]["calls"] if row["name"] not in _AROUND]
     whole = sum(row["total_ns"] for row in some)
     rows = [Row((words(row["name"]), number(row["count"]), time(row["total_ns"]), share(row["total_ns"], whole),
                  time(row["held_ns"]), time(row["suspended_ns"]), time(row["mean_ns"]), time(row["max_ns"]),

@@ -30,6 +30,7 @@ from ..statistics import group_by, rows
 from .picture import Kinds
 
 CREATION, OUTSIDE = "creation of tasks", "code outside of tasks"
+WITHOUT_TASKS = "the program's code"
 UNKNOWN, BEFORE = "waiting of tasks, for what is not recorded", "before the first record of its thread"
 
 
@@ -120,7 +121,8 @@ def _parts(of: Analysis, graph: GlobalGraph, edges: GraphEdges, time: np.ndarray
     # Of work: a number per kind of task, then two for other code; of all else a number per kind of edge.
     number = np.where(task >= 0, of_kind.of_task[np.maximum(task, 0)] if len(tasks.id) else 0, len(of_kind.names) + 1)
     number[creates & (task < 0)] = len(of_kind.names)
-    names = [*of_kind.names, CREATION, OUTSIDE, *(kind.text for kind in EDGE_KINDS)]
+    outside = OUTSIDE if len(tasks.id) else WITHOUT_TASKS
+    names = [*of_kind.names, CREATION, outside, *(kind.text for kind in EDGE_KINDS)]
     number = np.where(is_work, number, len(of_kind.names) + 2 + edges.kind)
     kind = edges.kind
     # What of work is the creation of a task is no work of its creator.
