@@ -10,27 +10,14 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from marline.report.several.compare import SAME, TOTALS
+from marline.report.several.scaling import FACTORS, FAIR, GOOD
 from marline.units import duration
 
 from .html import Cell, Row, number, table, time, words
 from .template import fill, scripts
 
 Document = dict[str, Any]
-
-SAME = 0.05  # a ratio within this of 1 is no change
-GOOD, FAIR = 0.9, 0.8  # POP: 0.8 and more is acceptable
-_TOTALS = (("makespan", "makespan"), ("work", "work"), ("idle", "idle"), ("overhead", "overhead"),
-           ("discovery", "discovery"), ("creation", "in code that creates tasks"), ("in_mpi", "held by MPI"),
-           ("communication", "messages under way"))  # fmt: skip
-# How far in, the name, and where it stands in a run's efficiencies.
-_FACTORS = (
-    (0, "global efficiency", ("global",)), (1, "computation scaling", ("computation_scaling",)),
-    (1, "parallel efficiency", ("parallel",)), (2, "load balance of threads", ("load_balance",)),
-    (2, "MPI", ("mpi", "parallel")), (3, "load balance", ("mpi", "load_balance")),
-    (3, "serialisation", ("mpi", "serialisation")), (3, "transfer", ("mpi", "transfer")),
-    (2, "OpenMP", ("openmp", "parallel")), (3, "load balance", ("openmp", "load_balance")),
-    (3, "scheduling", ("openmp", "scheduling")),
-)  # fmt: skip
 
 
 def write_several(document: Document, names: Sequence[str], path: str | Path) -> None:
@@ -81,7 +68,7 @@ def _cause(name: str) -> str:
 def comparison(document: Document) -> str:
     first, second = document["runs"]
     totals = [Row((words(text), time(first[f"{key}_ns"]), time(second[f"{key}_ns"]), ratio(document["ratios"][key])))
-              for key, text in _TOTALS if first[f"{key}_ns"] or second[f"{key}_ns"]]  # fmt: skip
+              for key, text in TOTALS if first[f"{key}_ns"] or second[f"{key}_ns"]]  # fmt: skip
     causes = [Row((words(_cause(row["name"])), time(row["first_ns"]), time(row["second_ns"]),
                    _more(row["second_ns"] - row["first_ns"]))) for row in document["causes"]]  # fmt: skip
     kinds = [Row((words(row["name"]), *map(number, row["tasks"]), *map(time, row["work_ns"]),
@@ -117,7 +104,7 @@ def _more(change: int) -> Cell:
 def _scaling_verdict(document: Document, names: Sequence[str]) -> str:
     """The factor that is least in the last run."""
     first, last = document["runs"][0], document["runs"][-1]
-    leaves = [(value, title) for depth, title, path in _FACTORS if depth
+    leaves = [(value, title) for depth, title, path in FACTORS if depth
               and (value := _value(last["efficiency"], path)) is not None]  # fmt: skip
     least = min(leaves, default=(1.0, "nothing"))
     text = (f"{last['threads']} threads are {last['speedup']:.2f} times as fast as {first['threads']}; what is least "
@@ -132,7 +119,7 @@ def scaling(document: Document, names: Sequence[str]) -> str:
     rows = [_line("ranks, threads", [f"{run['ranks']}, {run['threads']}" for run in runs]),
             _line("makespan", [duration(run["makespan_ns"]) for run in runs]),
             _line("speedup", [f"{run['speedup']:.2f}" for run in runs])]  # fmt: skip
-    for depth, title, path in _FACTORS:
+    for depth, title, path in FACTORS:
         values = [_value(run["efficiency"], path) for run in runs]
         if any(value is not None for value in values):
             rows.append(_line(title, ["-" if value is None else f"{100 * value:.1f} %" for value in values], depth,
@@ -169,7 +156,7 @@ def _plotted(document: Document) -> Document:
     speedup = [{"name": "speedup", "values": [run["speedup"] for run in runs]},
                {"name": "ideal", "values": [one / threads[0] for one in threads], "dashed": True}]
     lines = [{"name": title, "values": [_percent(_value(run["efficiency"], path)) for run in runs]}
-             for depth, title, path in _FACTORS if depth < 2]  # fmt: skip
+             for depth, title, path in FACTORS if depth < 2]  # fmt: skip
     return {"plots": [{"id": "plot-speedup", "x": threads, "on": "threads", "unit": "", "lines": speedup},
                       {"id": "plot-efficiency", "x": threads, "on": "threads", "unit": "%", "lines": lines}]}
 

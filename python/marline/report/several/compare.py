@@ -82,7 +82,7 @@ def _each(row: dict[str, Any]) -> float:
 
 # The text ---------------------------------------------------------------------------------------------------------
 
-_LINES = (("makespan", "makespan"), ("work", "work"), ("idle", "idle"), ("overhead", "overhead"),
+TOTALS = (("makespan", "makespan"), ("work", "work"), ("idle", "idle"), ("overhead", "overhead"),
           ("discovery", "discovery"), ("creation", "in code that creates tasks"), ("in_mpi", "held by MPI"),
           ("communication", "messages under way"))  # fmt: skip
 
@@ -127,7 +127,7 @@ def _columns(*titles: str) -> Table:
 def _totals(document: dict[str, Any]) -> Table:
     table = _columns("", "A", "B", "B / A")
     first, second = document["runs"]
-    for name, text in _LINES:
+    for name, text in TOTALS:
         if first[f"{name}_ns"] or second[f"{name}_ns"]:
             table.add_row(text, duration(first[f"{name}_ns"]), duration(second[f"{name}_ns"]),
                           ratio_text(document["ratios"][name]))  # fmt: skip

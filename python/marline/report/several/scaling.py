@@ -20,8 +20,8 @@ from marline.units import duration
 
 FORMAT = "marline-scaling 1"
 GOOD, FAIR = 0.9, 0.8  # POP: 0.8 and more is acceptable
-# Of an efficiency: how far in, its name in the table, and where it stands in the document.
-_ROWS = (
+# Of an efficiency: how far in, its name in tables, and where it stands in the document.
+FACTORS = (
     (0, "global efficiency", ("global",)), (1, "computation scaling", ("computation_scaling",)),
     (1, "parallel efficiency", ("parallel",)), (2, "load balance of threads", ("load_balance",)),
     (2, "MPI", ("mpi", "parallel")), (3, "load balance", ("mpi", "load_balance")),
@@ -59,7 +59,7 @@ def print_scaling(document: dict[str, Any], names: Sequence[str], console: Conso
     table.add_row("ranks, threads", *(f"{run['ranks']}, {run['threads']}" for run in runs))
     table.add_row("makespan", *(duration(run["makespan_ns"]) for run in runs))
     table.add_row("speedup", *(f"{run['speedup']:.2f}" for run in runs))
-    for depth, title, path in _ROWS:
+    for depth, title, path in FACTORS:
         values = [_value(run["efficiency"], path) for run in runs]
         if any(value is not None for value in values):
             table.add_row("  " * depth + title, *map(_cell, values))
