@@ -19,6 +19,11 @@ def summary(values: np.ndarray) -> dict[str, float]:
             "max": int(values.max())}  # fmt: skip
 
 
+def mean_of(values: np.ndarray) -> float:
+    """0 of nothing."""
+    return float(values.mean()) if len(values) else 0.0
+
+
 @dataclass
 class Groups:
     """Rows with equal keys, brought together: `order` sorts rows by group, and `first` is where each group begins."""

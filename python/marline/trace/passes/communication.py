@@ -16,7 +16,7 @@ from ..read.columns import distinct, find, overlaps, sums
 from ..read.events import CALL_KINDS, MPI_CALLS
 from ..read.messages import Messages, world_ranks
 from ..registry import Analysis, analysis_pass
-from ..statistics import group_by, rows
+from ..statistics import group_by, mean_of, rows
 
 _PEER_KINDS = ("send", "receive", "sendreceive", "start_send", "start_receive")
 
@@ -49,7 +49,7 @@ class Communication:
             "calls": self._by_call(),
             "requests": self._by_request(),
             "peers": self._by_peer(),
-            "messages": {"count": len(self.latency), "mean_ns": _mean(self.latency),
+            "messages": {"count": len(self.latency), "mean_ns": mean_of(self.latency),
                          "max_ns": int(self.latency.max(initial=0)), "sizes": self._by_size()},
             "polls": {"count": self.polls, "total_ns": self.polling},
             "total": self._total(),
@@ -107,10 +107,6 @@ def _names(numbers: np.ndarray) -> dict[str, list[str]]:
     known = numbers.tolist()
     return {"name": [MPI_CALLS.get(one, f"MPI call {one}") for one in known],
             "kind": [CALL_KINDS.get(one, "local") for one in known]}  # fmt: skip
-
-
-def _mean(values: np.ndarray) -> float:
-    return float(values.mean()) if len(values) else 0.0
 
 
 @analysis_pass("communication", needs=("calls", "in_mpi", "requests", "messages", "segments"))

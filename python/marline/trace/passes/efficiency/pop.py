@@ -34,6 +34,7 @@ import numpy as np
 
 from ...read.calls import kind_mask
 from ...registry import Analysis, analysis_pass
+from ...statistics import mean_of
 from ..thread_time.causes import NUMBER
 
 _OF_TASKS = [NUMBER[name] for name in ("overhead_held", "overhead_mpi", "idle_communication", "idle_held",
@@ -54,7 +55,7 @@ class Efficiency:
     has_openmp: bool
 
     def document(self) -> dict[str, Any]:
-        mean, most = _mean(self.useful), float(self.useful.max(initial=0))
+        mean, most = mean_of(self.useful), float(self.useful.max(initial=0))
         found: dict[str, Any] = {
             "makespan_ns": self.makespan, "threads": len(self.useful), "useful_ns": int(self.useful.sum()),
             "parallel": _ratio(mean, self.makespan), "load_balance": _ratio(mean, most),
@@ -77,10 +78,6 @@ class Efficiency:
                 "scheduling": _ratio(found["communication"], found["mpi"]["communication"]),
             }
         return found
-
-
-def _mean(values: np.ndarray) -> float:
-    return float(values.mean()) if len(values) else 0.0
 
 
 def _ratio(part: float, whole: float) -> float:
