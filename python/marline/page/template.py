@@ -12,8 +12,10 @@ _HERE = Path(__file__).parent
 
 def fill(template: str, parts: Mapping[str, str]) -> str:
     """The template with `parts` in it, and with what all pages have."""
+    # The dark colours hold for who asks for them and, unless light is asked for, where the system is dark.
+    theme = asset("assets/theme.css").replace("/* dark.css */", asset("assets/dark.css"))
     both = {
-        "style": asset("vendor/uplot/uPlot.min.css") + asset("assets/theme.css") + asset("assets/page.css"),
+        "style": asset("vendor/uplot/uPlot.min.css") + theme + asset("assets/page.css"),
         "library": asset("vendor/uplot/uPlot.iife.min.js"),
         "licence": escape(asset("vendor/uplot/MIT.txt")),
     } | dict(parts)
