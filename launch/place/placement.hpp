@@ -26,8 +26,8 @@ struct Core {
 };
 using Cores = std::vector<Core>;
 
-// What one rank finds. `shared` has the CPUs that the launcher itself may use, and `own` those that it left to this
-// rank. Both are equal if it does not bind. Without a launcher `ranks` is 0.
+// The CPUs of one rank. `shared`: those that MPI's launcher itself may use. `own`: those to which it has bound this
+// rank, the same as `shared` if it does not bind. Without a launcher `ranks` is 0.
 struct Situation {
   Cores cores;  // in the order of the topology
   Cpus own;

@@ -50,8 +50,8 @@ constexpr int kUnstarted = 1 << 16;
 // Prints the line about a signal and ends by that signal. Safe in a signal handler.
 [[noreturn]] void end_stopped(int number);
 
-// The signals that end this command: those of kEnding that the caller has not set to be ignored (nohup). Ignored ones
-// can be pending, too, while they are blocked.
+// The signals that end this command: kEnding, without the ones that the caller ignores (nohup). An ignored signal can
+// be pending while it is blocked, so it must not be among them.
 Signals ending_signals();
 
 // Called before another program is executed: gives it the signal actions that it would have had without `marline`.

@@ -24,8 +24,8 @@ namespace {
 // A process of a job sets this variable, so that the programs that it starts do not join the job
 // (offload/device/remote/job/job.cpp).
 constexpr const char* kTaken = "MARLINE_JOB_TAKEN";
-// Variables that make a process a rank of MPI. Workers are none, and get only those that say how many ranks share the
-// node.
+// Variables by which a process takes itself for a rank of MPI. A worker is no rank: its environment keeps only the
+// variables that say how many ranks share the node.
 constexpr const char* kMpiVariables[] = {"OMPI_COMM_", "PMI_", "PMIX_", "MPI_LOCAL", "SLURM_PROCID", "SLURM_LOCALID"};
 constexpr double kLastWordsIfStopped = 1;  // seconds that the others have if a signal has stopped number 0
 constexpr double kLook = 1;                // seconds; the longest wait for a signal
