@@ -37,6 +37,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release"))
 sys.path.insert(0, str(BUILD / "lib" / "marline" / "python"))  # beside the library that the package loads
 
+from marline.study.measure.machine import cpu_model  # noqa: E402
 from marline.trace.analysis import Analysis  # noqa: E402
 from marline.trace.model import TASKWAIT  # noqa: E402
 from marline.trace.native import Arrows, longest_paths  # noqa: E402
@@ -304,7 +305,7 @@ turns. An error is the distance from the measured time, as a part of it. A sign 
 shorter, as predicted; changes below {STILL:.0%} have none. Creation takes longer by LULESH's option `--creation-us`,
 tasks by `bench/slower`, messages by `bench/delay`."""
     yield ""
-    yield f"Machine: {platform.processor() or platform.machine()}, {os.cpu_count()} CPUs, Linux {platform.release()}."
+    yield f"Machine: {cpu_model()}, {os.cpu_count()} CPUs, Linux {platform.release()}."
     for role in (JUDGED, FITTED):
         mine = [row for row in all_rows if row.line["role"] == role]
         if mine:
