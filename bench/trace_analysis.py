@@ -21,16 +21,20 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release"))
 sys.path.insert(0, str(BUILD / "lib" / "marline" / "python"))  # beside the library that the package loads
+sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 
+from handmade_file import groups, head  # noqa: E402
 from marline.trace.analysis import Analysis, pass_names  # noqa: E402
 from marline.trace.native_replay import replay  # noqa: E402
 from marline.trace.read import reader  # noqa: E402
+from marline.trace.read.container import RECORD, UNIT_BYTES  # noqa: E402
 from marline.trace.read.events import CALL_NUMBER, EVENTS, FINGERPRINT  # noqa: E402
 from marline.trace.what_if import model  # noqa: E402, F401  registers its pass
 
@@ -65,19 +69,18 @@ class Records:
         self.low.append(words[0])
         self.high.append(words[1])
 
-    def write(self, path: Path, thread: int) -> int:
+    def write(self, file: BinaryIO, process: int, thread: int) -> tuple[int, int]:
+        """The number of records, and of units of the file."""
+        units = 0
         when = np.concatenate(self.time)
         order = np.argsort(when, kind="stable")
-        records = np.zeros(len(when), dtype=reader.RECORD)
+        records = np.zeros(len(when), dtype=RECORD)
         records["time"], records["head"] = when[order], np.concatenate(self.head)[order]
         records["payload"][:, 0] = np.concatenate(self.low)[order]
         records["payload"][:, 1] = np.concatenate(self.high)[order]
-        with path.open("wb") as file:
-            # One window that is as large as all records: nothing was ever appended after it.
-            sizes = (reader.RECORD.itemsize, thread, 1, 1, len(when), 0, 0)
-            file.write(reader.HEADER.pack(reader.MAGIC, FINGERPRINT, *sizes))
-            records.tofile(file)
-        return len(when)
+        for group in groups(process, thread, records):
+            units += file.write(group) // UNIT_BYTES
+        return len(when), units
 
 
 class Stencil:
@@ -141,18 +144,25 @@ class Stencil:
         stream.add("mpi_exit", end - 50, task, **what)
         stream.add("task_schedule", end, task, next=outer, status=COMPLETE)
 
-    def write(self, folder: Path) -> int:
-        count = 0
-        for rank in range(self.ranks):
-            description = {
-                "format": reader.FORMAT, "rank": rank, "size": self.ranks, "files": f"rank{rank:04}.thread*.mtr",
-                "boot_id": "one", "clock_samples": [], "maps": [],
-                "clock_begin": {"cycles": 0, "monotonic_ns": 0}, "clock_end": {"cycles": 10**9, "monotonic_ns": 10**9},
-            }  # fmt: skip
-            (folder / f"rank{rank:04}.json").write_text(json.dumps(description))
-            for thread, stream in enumerate(self.rank(rank), 1):
-                count += stream.write(folder / f"rank{rank:04}.thread{thread:04}.mtr", thread)
-        return count
+    def write(self, folder: Path) -> None:
+        count = units = 0
+        with (folder / "node.mtr").open("wb") as file:
+            file.write(head(0))
+            for rank in range(self.ranks):
+                (folder / f"rank{rank:04}.json").write_text(json.dumps(self._description(rank)))
+                for thread, stream in enumerate(self.rank(rank), 1):
+                    of_thread = stream.write(file, rank + 1, thread)
+                    count, units = count + of_thread[0], units + of_thread[1]
+            file.seek(0)
+            file.write(head(units, self.ranks))
+            print(f"{count:,} records in {units} units of 64 KiB: {os.fstat(file.fileno()).st_size / count:.2f} bytes each")
+
+    def _description(self, rank: int) -> dict[str, Any]:
+        return {
+            "format": reader.FORMAT, "rank": rank, "size": self.ranks, "file": "node.mtr", "process": rank + 1,
+            "boot_id": "one", "clock_samples": [], "maps": [], "fingerprint": f"{FINGERPRINT:016x}",
+            "clock_begin": {"cycles": 0, "monotonic_ns": 0}, "clock_end": {"cycles": 10**9, "monotonic_ns": 10**9},
+        }  # fmt: skip
 
 
 @dataclass

@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release")).resolve() / "lib" / "marline" / "python"
 sys.path.insert(0, str(PACKAGE))
 
+from handmade_file import array, whole, windows  # noqa: E402
 from marline.trace.read import events, reader  # noqa: E402
+from marline.trace.read.container import WINDOW_RECORDS  # noqa: E402
 from marline.trace.read.events import CALL_NUMBER, EVENTS  # noqa: E402
 
 COMPLETE, DETACH, EARLY_FULFILL, LATE_FULFILL, SWITCH = 1, 4, 5, 6, 7  # ompt_task_status_t
@@ -30,8 +32,7 @@ class Stream:
     """Records of one thread, written as the recorder would."""
 
     thread: int = 1
-    flushed: int = 0  # how many full windows the records begin with
-    window: int = 2048
+    window: int = WINDOW_RECORDS  # how many a window has, at most
     records: list[tuple[int, int, tuple[int, int]]] = field(default_factory=list)
 
     def add(self, time: int, name: str, task: int, **values: int) -> "Stream":
@@ -44,28 +45,22 @@ class Stream:
         self.records.append((time, task << 16 | EVENTS[name].number, (words[0], words[1])))
         return self
 
-    def data(self) -> bytes:
-        header = reader.HEADER.pack(reader.MAGIC, events.FINGERPRINT, reader.RECORD.itemsize, self.thread, 1, 1,
-                                    self.window, self.flushed, 0)
-        records = np.array(self.records, dtype=reader.RECORD)
-        copied = self.flushed * self.window
-        if not copied:
-            return header + records.tobytes()
-        live = records[copied - self.window : copied].copy()  # stale, but for what was written since
-        live[: len(records) - copied] = records[copied:]
-        return header + live.tobytes() + records[:copied].tobytes()
+    def data(self, process: int = 1) -> bytes:
+        """Its windows in a node's file."""
+        return windows(process, self.thread, array(self.records), self.window)
 
 
 def description(rank: int = 0, **changes: Any) -> dict[str, Any]:
-    return {"format": reader.FORMAT, "rank": rank, "size": 0, "files": f"rank{rank:04}.thread*.mtr", "boot_id": "here",
+    return {"format": reader.FORMAT, "rank": rank, "size": 0, "file": f"rank{rank:04}.mtr", "process": 1, "boot_id": "here",
+            "fingerprint": f"{events.FINGERPRINT:016x}",
             "clock_begin": {"cycles": 1000, "monotonic_ns": 5000}, "clock_end": {"cycles": 2000, "monotonic_ns": 6000},
             "clock_samples": [], "maps": []} | changes
 
 
 def save(folder: Path, streams: list[Stream], rank: int = 0, **changes: Any) -> Path:
+    """A rank has a file of its own here, rank0000.mtr: as if each had run on another node."""
     (folder / f"rank{rank:04}.json").write_text(json.dumps(description(rank, **changes)))
-    for stream in streams:
-        (folder / f"rank{rank:04}.thread{stream.thread:04}.mtr").write_bytes(stream.data())
+    (folder / f"rank{rank:04}.mtr").write_bytes(whole(stream.data() for stream in streams))
     return folder
 
 

@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 #include "base/code_maps.hpp"
+#include "file/container.hpp"
 #include "base/core_waits.hpp"
 #include "base/machine.hpp"
-#include "base/record.hpp"
+#include "file/record.hpp"
 
 namespace marline::trace {
 
@@ -183,8 +184,9 @@ bool Metadata::write(const char* path) const {
   if (out == nullptr) {
     return false;
   }
-  fprintf(out, "{\n  \"format\": \"marline-trace 2\",\n  \"fingerprint\": \"%016" PRIx64 "\",\n", kFingerprint);
+  fprintf(out, "{\n  \"format\": \"marline-trace 3\",\n  \"fingerprint\": \"%016" PRIx64 "\",\n", kFingerprint);
   fprintf(out, "  \"rank\": %d,\n  \"size\": %d,\n  \"pid\": %d,\n", rank, size, getpid());
+  fprintf(out, "  \"recorded\": %s,\n", left_out ? "false" : "true");
   write_machine(out);
   write_arguments(out);
   write_member(out, "runtime", runtime);
@@ -194,7 +196,7 @@ bool Metadata::write(const char* path) const {
   write_counters(out, counters);
   write_clocks(out, *this);
   write_code_maps(out);
-  fprintf(out, "  \"files\": \"%s.thread*.mtr\"\n}\n", tag);
+  fprintf(out, "  \"file\": \"%s\",\n  \"process\": %u\n}\n", file, process_number());
   return finish(out, temporary, path);
 }
 

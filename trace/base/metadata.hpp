@@ -6,7 +6,7 @@
 #define MARLINE_TRACE_METADATA_HPP
 
 #include "base/clock.hpp"
-#include "base/file_names.hpp"
+#include "file/file_names.hpp"
 #include "base/options.hpp"
 #include "marline/marline.h"
 
@@ -16,8 +16,10 @@ struct Metadata {
   static constexpr int kMostSamples = 64;  // samples of the clock against rank 0's; the first ones are kept
 
   int rank;
-  int size;  // 0: no MPI
+  int size;       // 0: no MPI
+  bool left_out;  // by MARLINE_TRACE_RANKS
   char tag[kTagBytes];
+  char file[kContainerNameBytes];  // where its records are
   char runtime[256];
   unsigned omp_version;
   marline_counters_t counters;  // all zero: the runtime does not count, or no task has dependences

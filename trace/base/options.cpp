@@ -4,6 +4,7 @@
 // and to the JSON file.
 #include "base/options.hpp"
 
+#include <limits.h>
 #include <string.h>
 
 #include "../common/options.hpp"
@@ -59,6 +60,28 @@ bool read_events(Cursor& in, Options& to) {
   return true;
 }
 
+// "0,100-107,0-:8": ranks, and ranges with or without an end and a step. Leaves the cursor at the first that is none.
+bool read_ranks(Cursor& in, Options& to) {
+  to.ranks.count = 0;
+  while (!in.at_end()) {
+    const char* begin = in.mark();
+    RankList::Part part = {0, INT_MAX, 1};
+    bool good = to.ranks.count < RankList::kMostParts && read_number(in, 0, INT_MAX, part.first);
+    if (good && !in.accept('-')) {
+      part.last = part.first;
+    } else if (good && !in.at_end() && *in.rest() != ':' && *in.rest() != ',') {
+      good = read_number(in, part.first, INT_MAX, part.last);
+    }
+    if (good && in.accept(':')) good = read_number(in, 1, INT_MAX, part.step);
+    if (!good || !(in.accept(',') || in.at_end())) {
+      in.reset(begin);
+      return false;
+    }
+    to.ranks.parts[to.ranks.count++] = part;
+  }
+  return true;
+}
+
 constexpr OptionRow<Options> kOptions[] = {
     {"MARLINE_TRACE_DIR", "", "a folder", "Where to record: a folder without a trace. Empty: nothing is recorded."},
     {"MARLINE_TRACE_EVENTS", "", "a list of task, dependence, sync, mutex, work, mpi, region, device",
@@ -72,6 +95,8 @@ constexpr OptionRow<Options> kOptions[] = {
     {"MARLINE_TRACE_LIMIT", "", "a size like 500M or 2G",
      "Bytes that a process may write; then its recording stops. Empty: no limit.",
      [](Cursor& in, Options& to) { return in.at_end() || (read_plain_bytes(in, to.limit) && to.limit > 0); }},
+    {"MARLINE_TRACE_RANKS", "", "a list of ranks and ranges like 0,100-107 or 0-:8 (every eighth)",
+     "Which MPI ranks record; the others leave a description only. Empty: all.", read_ranks},
 };
 
 }  // namespace

@@ -9,10 +9,31 @@
 
 namespace marline::trace {
 
+// Ranks as MARLINE_TRACE_RANKS lists them: single ones and ranges, each of which may take every k-th only.
+struct RankList {
+  static constexpr int kMostParts = 64;
+  struct Part {
+    int first, last, step;
+  };
+
+  int count;  // 0: all ranks
+  Part parts[kMostParts];
+
+  bool contains(int rank) const {
+    bool found = count == 0;
+    for (int i = 0; i < count && !found; ++i) {
+      const Part& part = parts[i];
+      found = rank >= part.first && rank <= part.last && (rank - part.first) % part.step == 0;
+    }
+    return found;
+  }
+};
+
 struct Options {
   unsigned events;  // MARLINE_TRACE_EVENTS=WORD,WORD...: bits of Events (kinds.hpp); default: all
   bool begin_off;   // MARLINE_TRACE_START=off: records from the first "on" that the program asks for
   uint64_t limit;   // MARLINE_TRACE_LIMIT=SIZE: bytes of records per process; 0: none
+  RankList ranks;   // MARLINE_TRACE_RANKS=LIST
 };
 
 // Ends the program with exit code 2 if a value cannot be used: without its trace, the run would be in vain.

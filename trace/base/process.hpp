@@ -10,9 +10,9 @@
 
 namespace marline::trace {
 
-// kEnded: there is a trace, to which nothing is added any more. kNever: there is no trace, or it is the parent
-// process's.
-enum State { kIdle, kRecording, kEnded, kNever };
+// kEnded: there is a trace, to which nothing is added any more. kDescribed: a rank that MARLINE_TRACE_RANKS leaves out,
+// which has a description only. kNever: there is no trace, or it is the parent process's.
+enum State { kIdle, kRecording, kEnded, kDescribed, kNever };
 void store_state(State value);
 
 extern pthread_mutex_t process_lock;  // never taken to record an event

@@ -1,37 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives the process's files the name that its rank says, once MPI has told it.
+// Gives the process's description the name that its rank says, once MPI has told it.
 #include "base/rank.hpp"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/process.hpp"
 #include "base/recorder.hpp"
-#include "base/stream.hpp"
 
 namespace marline::trace {
 namespace {
 
-// Called when the rank is known: the files that were named after the process get the rank's name. If an older trace has
-// a file of that name, that file stays, and this trace is removed.
-void rename_files(int rank) {
+// Called when the rank is known: the description that was named after the process gets the rank's name. If an older
+// trace has one of that name, that stays, and this trace is given up: no description names its records.
+void rename_description(int rank) {
   char old_path[kPathBytes];
-  char tag[kTagBytes];
-  char old_tag[kTagBytes];
   trace_path(old_path, ".json");
-  memcpy(old_tag, process.tag, sizeof old_tag);
-  snprintf(tag, sizeof tag, "rank%04d", rank);
-  memcpy(process.tag, tag, sizeof tag);
-  const bool taken = trace_exists();
-  memcpy(process.tag, old_tag, sizeof old_tag);
-  if (taken) {
+  snprintf(process.tag, sizeof process.tag, "rank%04d", rank);
+  if (trace_exists()) {
     store_state(kNever);
     switch_recording(true);
-    Stream::unlink_all();
-  } else {
-    Stream::rename_all(process.tag, tag);
   }
   unlink(old_path);
 }
@@ -39,7 +28,7 @@ void rename_files(int rank) {
 }  // namespace
 
 void set_mpi(int rank, int size, const char* library) {
-  if (!recording()) {
+  if (!described()) {
     return;
   }
   pthread_mutex_lock(&process_lock);
@@ -47,10 +36,15 @@ void set_mpi(int rank, int size, const char* library) {
   process.size = size;
   snprintf(process.mpi, sizeof process.mpi, "%s", library);
   if (!rank_known) {
-    rename_files(rank);
+    rename_description(rank);
     rank_known = true;
   }
-  if (recording()) {
+  if (recording() && !process.options.ranks.contains(rank)) {
+    process.left_out = true;  // the reader passes over what has been recorded
+    store_state(kDescribed);
+    switch_recording(true);
+  }
+  if (described()) {
     write_locked();
   }
   pthread_mutex_unlock(&process_lock);

@@ -19,11 +19,12 @@
 #include "../common/launchers.h"
 #include "../common/options.hpp"
 #include "base/clock.hpp"
+#include "file/container.hpp"
 #include "base/machine.hpp"
 #include "base/metadata.hpp"
 #include "base/options.hpp"
 #include "base/process.hpp"
-#include "base/record.hpp"
+#include "file/record.hpp"
 
 namespace marline::trace {
 
@@ -152,10 +153,13 @@ bool begin_metadata() {
     return false;
   }
   begin_machine();
+  char path[kPathBytes];
+  container_name(process.file);
+  snprintf(path, sizeof path, "%s/%s", directory, process.file);
+  if (!open_container(path)) refuse_folder(directory, strerror(errno));
   process.clock_begin = read_clock_pair();
   usleep(2000);  // so that this version of the file, too, gives the counter's frequency
   process.clock_end = read_clock_pair();
-  char path[kPathBytes];
   trace_path(path, ".json");
   if (!process.write(path)) refuse_folder(directory, strerror(errno));
   snprintf(path, sizeof path, "%s/events.%016" PRIx64 ".def", directory, kFingerprint);
@@ -167,6 +171,11 @@ bool begin_metadata() {
 
 bool recording() { return load_state() == kRecording; }
 
+bool described() {
+  const State now = load_state();
+  return now == kRecording || now == kEnded || now == kDescribed;
+}
+
 bool start_recording() {
   if (load_state() != kIdle) {
     return recording();
@@ -175,12 +184,14 @@ bool start_recording() {
   if (state == kIdle) {
     const bool opened = open_trace();
     if (opened) read_options(process.options);
+    // Where only MPI knows the rank, set_mpi decides.
+    process.left_out = opened && rank_known && !process.options.ranks.contains(process.rank);
     const bool begun = opened && begin_metadata();
     if (begun) {
       pthread_atfork(nullptr, nullptr, forget_after_fork);
       switch_recording(process.options.begin_off);
     }
-    store_state(begun ? kRecording : kNever);
+    store_state(!begun ? kNever : process.left_out ? kDescribed : kRecording);
   }
   pthread_mutex_unlock(&process_lock);
   return recording();
@@ -267,17 +278,12 @@ void add_clock_sample(const ClockSample& sample) {
 }
 
 void write_metadata() {
-  const State now = load_state();
-  if (now != kRecording && now != kEnded) {
+  if (!described()) {
     return;
   }
   pthread_mutex_lock(&process_lock);
   write_locked();
   pthread_mutex_unlock(&process_lock);
 }
-
-namespace {
-__attribute__((destructor)) void write_metadata_at_exit() { write_metadata(); }
-}  // namespace
 
 }  // namespace marline::trace

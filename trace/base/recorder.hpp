@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/clock.hpp"
-#include "base/file_names.hpp"
+#include "file/file_names.hpp"
 #include "base/kinds.hpp"
 #include "marline/marline.h"
 
@@ -18,6 +18,9 @@ namespace marline::trace {
 
 // True while there is a trace to record into, even while recording is off. Any thread.
 bool recording();
+
+// True while this process has a description in the trace, even if it records nothing. Any thread.
+bool described();
 
 // Whether events of this kind are recorded. Constant once recording has started.
 bool wanted(Events events);
@@ -46,8 +49,8 @@ uint64_t switched_at(uint64_t switches);
 // nothing.
 bool start_recording();
 
-// Counts bytes that a thread has appended to its file. Returns false if the sum exceeds MARLINE_TRACE_LIMIT: recording
-// has then stopped.
+// Counts bytes that have been appended to the node's file. Returns false if the sum exceeds MARLINE_TRACE_LIMIT:
+// recording has then stopped.
 bool count_bytes(uint64_t bytes);
 
 // Ends recording, and reports the reason with one line on stderr; what has been written stays.

@@ -1,72 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of Stream that runs seldom: making the file, flushing the window, closing. The window is allocated on disk
-// before it is mapped, because a store into a hole of a full disk would raise SIGBUS.
+// The part of Stream that runs seldom: opening, changing windows, closing.
 #include "base/stream.hpp"
 
-#include "base/core_waits.hpp"
-
-#include "../common/thread_id.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
+
+#include "file/container.hpp"
+#include "base/core_waits.hpp"
+#include "base/packer.hpp"
 
 namespace marline::trace {
 namespace {
 
-// A small part of a second-level cache. Appending a window costs 10 ns per record (ext4, Linux 6.18), most of it for
-// new pages. It costs half as much again if copies begin inside of a page, because the kernel then goes page by page,
-// or if the kernel has to reserve the blocks one by one.
-constexpr u64 kWindowBytes = u64{64} << 10;
-static_assert(kWindowBytes > kAtOneTime * sizeof(Record));
-constexpr u64 kMappedBytes = sizeof(FileHeader) + kWindowBytes;
-constexpr u64 kCopiesAt = 2 * kWindowBytes;
-constexpr u64 kBlocksAhead = u64{1} << 20;
+// A window is a small part of a second-level cache. Copying it costs 10 ns per record (ext4, Linux 6.18), most of it
+// for new pages; half as much again if the kernel has to reserve the blocks on the disk one by one.
+constexpr u64 kUnitsAhead = 16;
+constexpr char kNeedsSpace[] = "free disk space or set MARLINE_TRACE_DIR";
 constexpr unsigned kMostThreads = 0xffff;  // threads of a process, in all; one more ends the recording with a warning
 constexpr u64 kMostIds = 0xffffffff;       // ids of a thread: half of an id's bits
 
 constexpr u64 kExplicit = 0x4;  // ompt_task_explicit
 constexpr uint32_t kImplicit = 0x2;
 
-pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;  // taken once per thread, and to end or rename all
+pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;  // taken once per thread, and to end
 Stream* all_streams;                                    // under list_lock
 unsigned last_number;                                   // under list_lock
 pthread_once_t prepared = PTHREAD_ONCE_INIT;
 pthread_key_t exit_key;
-
-void stream_path(char (&path)[kPathBytes], unsigned number) {
-  char suffix[32];
-  snprintf(suffix, sizeof suffix, ".thread%04u.mtr", number);
-  trace_path(path, suffix);
-}
-
-// Each thread keeps a file open. Raises the limit, so that there are descriptors left for the program's own files.
-void make_room_for_files(int fd) {
-  rlimit files;
-  if (getrlimit(RLIMIT_NOFILE, &files) == 0 && static_cast<rlim_t>(fd) >= files.rlim_cur / 2 &&
-      files.rlim_cur < files.rlim_max) {
-    files.rlim_cur = files.rlim_cur < files.rlim_max / 2 ? 2 * files.rlim_cur : files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);  // if this fails, the next file that cannot be opened is reported
-  }
-}
-
-bool append_window(int fd, const Record* window, u64 offset) {
-  const auto* bytes = reinterpret_cast<const char*>(window);
-  for (u64 done = 0; done < kWindowBytes;) {
-    const ssize_t written = pwrite(fd, bytes + done, kWindowBytes - done, static_cast<off_t>(offset + done));
-    if (written < 0 && errno != EINTR) {
-      return false;
-    }
-    done += written < 0 ? 0 : static_cast<u64>(written);
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -90,7 +53,7 @@ Stream* Stream::open_mine() {
   pthread_once(&prepared, prepare);
   pthread_mutex_lock(&list_lock);
   stream->number_ = ++last_number;
-  const bool open = stream->number_ <= kMostThreads && stream->create_file();
+  const bool open = stream->number_ <= kMostThreads && stream->begin();
   if (open) {
     stream->next_stream_ = all_streams;
     all_streams = stream;
@@ -139,89 +102,89 @@ bool Stream::follow_switches() {
   return true;
 }
 
-bool Stream::create_file() {
-  char path[kPathBytes];
-  stream_path(path, number_);
-  fd_ = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd_ < 0) {
-    stop_recording(path, strerror(errno),
-                   errno == EMFILE ? "raise the limit on open files (ulimit -n): each thread needs one"
-                                   : "set MARLINE_TRACE_DIR to an empty folder that every rank can write");
+// Under list_lock.
+bool Stream::begin() {
+  Window* window = take_recycled();
+  const bool used = window != nullptr;
+  if (!used) window = Window::make();
+  if (window == nullptr) {
+    stop_recording("cannot make room for a thread in the trace", strerror(errno),
+                   errno == ENOMEM ? "raise the limit on address space (ulimit -v)" : kNeedsSpace);
     return false;
   }
-  make_room_for_files(fd_);
-  if (!map_window()) {
-    ::close(fd_);
-    return false;
-  }
-  header_->fingerprint = kFingerprint;
-  header_->record_bytes = sizeof(Record);
-  header_->thread = number_;
-  header_->pid = static_cast<uint32_t>(getpid());
-  header_->os_tid = static_cast<uint32_t>(thread_id());
-  header_->window_records = kWindowBytes / sizeof(Record);
-  header_->copies_at = kCopiesAt;
-  __atomic_signal_fence(__ATOMIC_RELEASE);
-  memcpy(header_->magic, kMagic, sizeof kMagic);  // last: a file without it was never begun
+  windows_[window_count_++] = window;
+  write_into(*window, used);
   base_id_ = static_cast<u64>(number_) << 32;
   current_task_ = base_id_;
   return true;
 }
 
-bool Stream::map_window() {
-  const int error = posix_fallocate(fd_, 0, kMappedBytes);
-  if (error != 0) {
-    stop_recording("cannot allocate a trace file", strerror(error), "free disk space or set MARLINE_TRACE_DIR");
-    return false;
-  }
-  void* mapped = mmap(nullptr, kMappedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-  if (mapped == MAP_FAILED) {
-    stop_recording("cannot map a trace file", strerror(errno), "raise the limit on address space (ulimit -v)");
-    return false;
-  }
-  header_ = static_cast<FileHeader*>(mapped);
-  next_ = reinterpret_cast<Record*>(header_ + 1);
-  end_ = next_ + kWindowBytes / sizeof(Record);
-  return true;
+void Stream::write_into(Window& window, bool clear) {
+  window.begin(number_, sequence_, clear);
+  window_ = &window;
+  next_ = window.records();
+  end_ = next_ + kWindowRecords;
 }
 
 void Stream::flush() {
   created_ = nullptr;
-  if (header_ == nullptr) {
+  if (window_ == nullptr) {
     next_ = scratch_ + 1;
     return;
   }
   const u64 before = read_cycles();
-  if (last_id_ > kMostIds - kWindowBytes / sizeof(Record)) {
+  if (last_id_ > kMostIds - kWindowRecords) {
     stop_recording("too many tasks and regions of one thread", "4294967295", "record a part of the run");
   }
-  auto* window = reinterpret_cast<Record*>(header_ + 1);
-  const u64 file_end = kCopiesAt + header_->flushed * kWindowBytes;
-  if (!count_bytes(kWindowBytes)) {
+  Window* full = window_;
+  Window* next = unused_window();
+  ++sequence_;
+  if (next != nullptr) {
+    write_into(*next, true);
+    __atomic_store_n(&full->state, Window::kFull, __ATOMIC_RELAXED);  // hand_over releases it
+    // Not taken only at the end of the process: then the window stays in the file as it is.
+    (void)hand_over(*full);
+  } else if (copy_window()) {
+    write_into(*full, true);
+  } else {
     give_up();
     return;
   }
-  if ((header_->flushed * kWindowBytes) % kBlocksAhead == 0) {
-    // On a file system that cannot do this, appending is slower, no more.
-    (void)!fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(file_end), kBlocksAhead);
-  }
-  if (!append_window(fd_, window, file_end)) {
-    stop_recording("cannot append to a trace file", strerror(errno), "free disk space or set MARLINE_TRACE_DIR");
-    // Half a copy is of no use to the reader, and the JSON file needs the space. The window itself is complete.
-    (void)!ftruncate(fd_, static_cast<off_t>(file_end));
-    give_up();
-    return;
-  }
-  // After the copy and before the first store into the window: see the invariant in record.hpp.
-  __atomic_store_n(&header_->flushed, header_->flushed + 1, __ATOMIC_RELEASE);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  next_ = window;
   emit_at(before, current_task_, event::pause{.cycles = read_cycles() - before});
 }
 
+// A window whose block is complete, or a new one as long as the thread has few. Null: the packer is behind.
+Window* Stream::unused_window() {
+  if (!packs()) return nullptr;
+  for (int i = 0; i < window_count_; ++i) {
+    // Acquire pairs with the packer's release: the block is complete before the window is cleared.
+    if (__atomic_load_n(&windows_[i]->state, __ATOMIC_ACQUIRE) == Window::kUnused) return windows_[i];
+  }
+  Window* made = window_count_ < kMostWindows ? Window::make() : nullptr;
+  if (made != nullptr) windows_[window_count_++] = made;
+  return made;
+}
+
+// Copies the full window to the end of the file.
+bool Stream::copy_window() {
+  if (!count_bytes(kUnitBytes)) return false;
+  if (copies_at_ == copies_end_) {
+    copies_at_ = reserve_units(kUnitsAhead);
+    copies_end_ = copies_at_ + kUnitsAhead * kUnitBytes;
+    prepare_part(copies_at_, kUnitsAhead * kUnitBytes);
+  }
+  if (!write_part(copies_at_, window_->unit, kUnitBytes)) {
+    stop_recording("cannot append to the trace", strerror(errno), kNeedsSpace);
+    // Half a copy is of no use to the reader, and the JSON file needs the space. The window itself is complete.
+    drop_part(copies_at_, kUnitBytes);
+    return false;
+  }
+  copies_at_ += kUnitBytes;
+  return true;
+}
+
 void Stream::give_up() {
-  munmap(header_, kMappedBytes);
-  header_ = nullptr;
+  window_ = nullptr;
   next_ = scratch_ + 1;
   end_ = scratch_ + 3;
 }
@@ -248,15 +211,34 @@ void Stream::close() {
     }
   }
   pthread_mutex_unlock(&list_lock);
-  if (header_ != nullptr) {
-    const auto used = static_cast<u64>(reinterpret_cast<char*>(next_) - reinterpret_cast<char*>(header_));
-    const u64 flushed = header_->flushed;
-    munmap(header_, kMappedBytes);
-    // Only gives disk space back; the reader stops at the first unused record anyway.
-    (void)!ftruncate(fd_, static_cast<off_t>(flushed == 0 ? used : kCopiesAt + flushed * kWindowBytes));
+  for (int i = 0; i < window_count_; ++i) {
+    Window& window = *windows_[i];
+    // Acquire pairs with the packer's release; from here on the window is the packer's if it was full.
+    const Window::State was = __atomic_exchange_n(&window.state, Window::kLeft, __ATOMIC_ACQ_REL);
+    if (was == Window::kUnused) recycle(window);
+    if (was == Window::kWriting && !hand_over(window)) window.forget();
   }
-  ::close(fd_);
+  if (copies_at_ != copies_end_) drop_part(copies_at_, copies_end_ - copies_at_);
   free(this);
+}
+
+void Stream::trim_all() {
+  pthread_mutex_lock(&list_lock);
+  for (Stream* stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
+    for (int i = 0; i < stream->window_count_; ++i) {
+      Window::State unused = Window::kUnused;
+      // Acquire pairs with the packer's release. The thread, which may still run, takes no window that is left.
+      if (__atomic_compare_exchange_n(&stream->windows_[i]->state, &unused, Window::kLeft, false, __ATOMIC_ACQUIRE,
+                                      __ATOMIC_RELAXED)) {
+        drop_part(stream->windows_[i]->offset, kUnitBytes);
+      }
+    }
+  }
+  for (Window* window = take_recycled(); window != nullptr; window = take_recycled()) {
+    drop_part(window->offset, kUnitBytes);
+    window->forget();
+  }
+  pthread_mutex_unlock(&list_lock);
 }
 
 u64 Stream::intern(const char* text) {
@@ -304,41 +286,13 @@ void Stream::move_regions(u64 initial_task) {
   regions_outside_ = 0;
 }
 
-void Stream::rename_all(char (&tag)[kTagBytes], const char* new_tag) {
-  char from[kPathBytes];
-  char to[kPathBytes];
-  pthread_mutex_lock(&list_lock);
-  char old_tag[kTagBytes];
-  memcpy(old_tag, tag, sizeof old_tag);
-  for (Stream* stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
-    memcpy(tag, old_tag, sizeof old_tag);
-    stream_path(from, stream->number_);
-    snprintf(tag, sizeof tag, "%s", new_tag);
-    stream_path(to, stream->number_);
-    if (rename(from, to) != 0) {
-      fprintf(stderr, "marline-trace: cannot rename %s to %s: %s\n", from, to, strerror(errno));
-    }
-  }
-  snprintf(tag, sizeof tag, "%s", new_tag);
-  pthread_mutex_unlock(&list_lock);
-}
-
-void Stream::unlink_all() {
-  char path[kPathBytes];
-  pthread_mutex_lock(&list_lock);
-  for (Stream* stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
-    stream_path(path, stream->number_);
-    unlink(path);
-  }
-  pthread_mutex_unlock(&list_lock);
-}
-
 void Stream::abandon_all() {
   if (mine_ != nullptr) {
     pthread_setspecific(exit_key, nullptr);  // otherwise the end of this thread would cut the parent's file
   }
   mine_ = nullptr;
   all_streams = nullptr;
+  forget_packer();
   pthread_mutex_init(&list_lock, nullptr);
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread's part of the trace: a file that only this thread writes. Its beginning is mapped, and records are stored
-// there. The kernel owns the pages, so the records survive the program, however it ends. The mapped window is small and
-// reused (it stays in the cache, and its pages stay present): when it is full, a copy of it is appended to the file.
-// Everything here belongs to the thread; only the list of all streams (for renaming the files once the rank is known)
-// is shared, under a lock.
+// One thread's part of the trace: windows in the node's file (record.hpp), into which only this thread stores. The
+// kernel owns their pages, so the records survive the program, however it ends. A window is small and used again. When
+// it is full, the packer compresses it (packer.hpp), while the thread goes on in another one; if none is unused, the
+// thread copies its window into the file and stays in it. Everything here belongs to the thread; only the list of all
+// streams is shared, under a lock.
 //
 // Invariant: next_ always points to room for one record, and before it is a record (or the end of the header). A full
-// window is flushed at once. If that is not possible (disk full), the stream writes into scratch_, which is never read,
+// window is left at once. If that is not possible (disk full), the stream writes into scratch_, which is never read,
 // so that the hot path has no error branch.
 //
 // Recording is switched off and on by a counter that all threads read (recorder.hpp). A thread notices a switch at its
@@ -18,15 +18,11 @@
 #include <string.h>
 
 #include "base/clock.hpp"
-#include "base/record.hpp"
+#include "file/record.hpp"
 #include "base/recorder.hpp"
+#include "file/window.hpp"
 
 namespace marline::trace {
-
-// The time of record number `index` of many records that belong to one moment: `time`, and a cycle more after each
-// 1,024 of them. A record must not have the time of the record that was at its place in the window before (record.hpp).
-constexpr int kAtOneTime = 1024;
-inline u64 time_of(u64 time, int index) { return time + static_cast<u64>(index / kAtOneTime); }
 
 struct TaskName {
   const char* label;
@@ -116,7 +112,7 @@ class Stream {
   // The record that is `back` places before this thread's newest one, so that it can be updated; null if it has left
   // the window. Valid until the next event.
   Record* young(u64 back) {
-    const u64 kept = header_ == nullptr ? 0 : static_cast<u64>(next_ - reinterpret_cast<Record*>(header_ + 1));
+    const u64 kept = window_ == nullptr ? 0 : static_cast<u64>(next_ - window_->records());
     return back < kept ? next_ - 1 - back : nullptr;
   }
 
@@ -159,14 +155,12 @@ class Stream {
   const TaskName& next_name() const { return next_name_; }
   static uint32_t names_kept;  // 1 once a name has been set; written by any thread
 
-  // Renames the file of every open stream to the new tag ("rank0003"), and makes that the tag, in one step for threads
-  // that open their streams meanwhile.
-  static void rename_all(char (&tag)[kTagBytes], const char* new_tag);
-  // Removes the files of the open streams.
-  static void unlink_all();
+  // Gives back the disk space of windows that hold nothing. At the end of the process.
+  static void trim_all();
 
  private:
   static constexpr int kTextCache = 64;
+  static constexpr int kMostWindows = 4;
   static constexpr int kMostRegions = 16;  // how many are moved to an initial task, at most
   static constexpr u64 kOff = ~u64{0};
   static constexpr u64 kCodeBits = (u64{1} << 48) - 1;
@@ -178,9 +172,11 @@ class Stream {
   // In the child of a fork: forgets the parent's streams, because the child must not write their files.
   static void abandon_all();
   static void prepare();
-  bool create_file();
-  bool map_window();
+  bool begin();
+  void write_into(Window& window, bool clear);
   void flush();
+  Window* unused_window();
+  bool copy_window();
   void give_up();
   void close();
 
@@ -198,9 +194,13 @@ class Stream {
   event::region_begin outside_[kMostRegions];
   u64* current_word_;  // word of the task that the thread took up while recording was off; or null
 
-  Record scratch_[3];   // the first stays empty
-  FileHeader* header_;  // the window follows; null once the stream writes into scratch_
-  int fd_;
+  Record scratch_[3];  // the first stays empty
+  Window* window_;     // null once the stream writes into scratch_
+  Window* windows_[kMostWindows];
+  int window_count_;
+  u64 sequence_;   // of the window
+  u64 copies_at_;  // where the next copy of a window goes in the file, and where the reserved room ends
+  u64 copies_end_;
   unsigned number_;
   bool last_round_;
   Stream* next_stream_;

@@ -98,8 +98,7 @@ void enter_receive(const Call& call, int source, int tag, u64 bytes) {
 
 void wait_for(u64 time, const Call& call, int index, MPI_Request request) {
   if (Stream* stream = request != MPI_REQUEST_NULL ? Stream::mine() : nullptr) {
-    stream->emit_at(time_of(time, index), call.task,
-                    event::mpi_wait{.request = request_id(request), .index = static_cast<u64>(index)});
+    stream->emit_at(time, call.task, event::mpi_wait{.request = request_id(request), .index = static_cast<u64>(index)});
   }
 }
 

@@ -7,7 +7,7 @@
 #ifndef MARLINE_TRACE_MPI_CALLS_HPP
 #define MARLINE_TRACE_MPI_CALLS_HPP
 
-#include "base/record.hpp"
+#include "file/record.hpp"
 #include "mpi/library.hpp"
 
 #define MARLINE_MPI extern "C" __attribute__((visibility("default")))

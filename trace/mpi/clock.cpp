@@ -129,9 +129,9 @@ void measure_clocks(int rank, int size) {
   free(all);
 }
 
-// All ranks must take part or none: a rank that does not record (no folder, disk full) would leave the others waiting.
-bool all_record() {
-  int mine = recording() ? 1 : 0;
+// All ranks must take part or none: a rank that has no trace (no folder) would leave the others waiting.
+bool all_are_described() {
+  int mine = described() ? 1 : 0;
   int all = 0;
   mpi().Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   return all == 1;
@@ -147,7 +147,7 @@ void begin_mpi() {
   mpi().Comm_rank(MPI_COMM_WORLD, &rank);
   mpi().Comm_size(MPI_COMM_WORLD, &size);
   mpi().Get_library_version(library, &length);
-  if (all_record()) {
+  if (all_are_described()) {
     measure_clocks(rank, size);
   }
   set_mpi(rank, size, library);
@@ -158,7 +158,7 @@ void end_mpi() {
   int size = 0;
   mpi().Comm_rank(MPI_COMM_WORLD, &rank);
   mpi().Comm_size(MPI_COMM_WORLD, &size);
-  if (all_record()) {
+  if (all_are_described()) {
     measure_clocks(rank, size);
   }
   write_metadata();

@@ -188,7 +188,7 @@ void on_dependences(ompt_data_t* task, const ompt_dependence_t* dependences, int
   const u64 time = stream->time_of_creation(id);
   for (int i = 0; i < count; ++i) {
     const ompt_dependence_t& dependence = dependences[i];
-    stream->emit_at(time_of(time, i), id,
+    stream->emit_at(time, id,
                     event::dependence{.address = address(dependence.variable.ptr),
                                       .type = static_cast<u64>(dependence.dependence_type)});
   }

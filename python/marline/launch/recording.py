@@ -7,6 +7,7 @@ from pathlib import Path
 from marline.errors import Refusal
 
 PRIVATE = 0o700  # a trace has the program's arguments and paths
+HEAD_BYTES = 4096  # of a node's file that has no records
 # The words that the recorder knows (trace/base/options.cpp), which would otherwise say so after the program has
 # started.
 EVENTS = ("task", "dependence", "sync", "mutex", "work", "mpi", "region", "device")
@@ -48,7 +49,7 @@ def _refuse_file(folder: Path) -> None:
 
 def holds_records(folder: Path) -> bool:
     """Whether any thread has recorded anything."""
-    return any(path.stat().st_size > 0 for path in folder.glob("*.mtr"))
+    return any(path.stat().st_size > HEAD_BYTES for path in folder.glob("*.mtr"))
 
 
 def drop_empty(folder: Path) -> None:

@@ -39,7 +39,9 @@ _WAITS = (("late_sender_ns", "late sender"), ("late_receiver_ns", "late receiver
 
 
 def cards(document: Document) -> str:
-    """Below the figures."""
+    """Below the figures. Both need the records of every rank."""
+    if document["program"]["ranks_left_out"]:
+        return ""
     return f'<div class="cards">{efficiencies(document)}{bounds(document)}</div>'
 
 

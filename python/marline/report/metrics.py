@@ -69,7 +69,8 @@ def make_document(of: Analysis, own_passes: Sequence[str] = (), further: bool = 
     }
     known = figures(of, document)
     document["causes"] = find_causes(known)
-    add_expected(of, document["causes"], known)
+    if not document["program"]["ranks_left_out"]:  # the model needs what each rank waited for
+        add_expected(of, document["causes"], known)
     document["verdict"] = document["causes"][0]["text"] if document["causes"] else ""
     document["remarks"] = remarks(of, document)
     return document
@@ -86,6 +87,7 @@ def program(of: Analysis) -> dict[str, Any]:
         "mpi": first.get("mpi", ""),
         "hosts": sorted({one.get("host", "") for one in ranks.values()}),
         "records": len(of.trace.time),
+        "ranks_left_out": len(of.trace.left_out()),
     }
 
 

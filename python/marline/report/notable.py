@@ -28,7 +28,7 @@ def bounds_by_machine(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _late_sends(document: dict[str, Any]) -> list[tuple[str, str]]:
     found = document["early_sends"]
-    if found["mean_ns"] <= WORTH_SAYING * document["total"]["makespan_ns"]:
+    if document["program"]["ranks_left_out"] or found["mean_ns"] <= WORTH_SAYING * document["total"]["makespan_ns"]:
         return []
     parts = sorted(((found[key] / found["messages"], text) for key, text in _PARTS), reverse=True)
     worst = found["latest"][0]

@@ -168,11 +168,7 @@ def facts(document: dict[str, Any]) -> Table:
         left_out = ", ".join(f"{count(counters[name])} {name}" for name in ("pruned", "duplicate", "transitive"))
         table.add_row("dependences", f"{count(counters['dependences'])} of {_plural(counters['tasks'], 'task')}, "
                       f"{_plural(counters['edges'], 'edge')} created, {left_out}")  # fmt: skip
-    for title, text in efficiency_tree(document["efficiency"]):
-        table.add_row(title, text)
-    for title, text in bounds(document["critical_path"], len(document["ranks"])):
-        table.add_row(title, text)
-    for title, text in bounds_by_machine(document["bounds"]):
+    for title, text in of_all_ranks(document):
         table.add_row(title, text)
     calls = [row for row in document["communication"]["calls"] if row["kind"] != "local"]
     if calls:
@@ -192,6 +188,15 @@ def facts(document: dict[str, Any]) -> Table:
     if used := machine.memory(document["machine"]):
         table.add_row("memory", used)
     return table
+
+
+def of_all_ranks(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """What bounds the run, which takes the records of every rank."""
+    if left_out := document["program"]["ranks_left_out"]:
+        return [("not known", f"efficiency, critical path and bounds: they need all ranks, and {count(left_out)} of "
+                 f"{count(left_out + len(document['ranks']))} were not recorded")]  # fmt: skip
+    path = bounds(document["critical_path"], len(document["ranks"]))
+    return efficiency_tree(document["efficiency"]) + path + bounds_by_machine(document["bounds"])
 
 
 def polls(document: dict[str, Any]) -> str:

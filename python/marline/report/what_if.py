@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from marline.report.causes import GRAIN
-from marline.trace.analysis import Analysis
+from marline.trace.analysis import Analysis, AnalysisError
 from marline.trace.what_if.language import parse
 from marline.trace.what_if.predict import Prediction, WhatIf
 from marline.units import duration, percent
@@ -44,6 +44,9 @@ def predictions(of: Analysis, texts: Sequence[str]) -> list[dict[str, Any]]:
     asked = [parse(text) for text in texts]
     if not asked:
         return []
+    if left_out := len(of.trace.left_out()):
+        raise AnalysisError(f"--what-if needs all ranks, and {left_out} were not recorded: record the run without "
+                            "MARLINE_TRACE_RANKS")  # fmt: skip
     model = WhatIf(of)
     return [model.predict(changes).document() for changes in asked]
 

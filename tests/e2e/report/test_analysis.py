@@ -15,6 +15,7 @@ from conftest import SECONDS
 from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, Stream, description, save  # first: it finds marline
 from marline.trace import registry
 from marline.trace.analysis import Analysis, AnalysisError, analysis_pass, load_passes, pass_names, resolve
+from marline.trace.read.container import RECORD, UNIT, UNIT_BYTES
 from marline.trace.read.reader import read_trace
 from marline.trace.what_if import model as what_if_model  # noqa: F401  registers its pass
 
@@ -71,7 +72,7 @@ def test_progress_counts_passes(tmp_path: Path) -> None:
     assert said == [("segments", 0, 3), ("tasks", 1, 3), ("edges", 2, 3), ("edges", 3, 3)]
     said.clear()
     read_trace(tmp_path, lambda *values: said.append(values))
-    size = (tmp_path / "rank0000.thread0001.mtr").stat().st_size
+    size = UNIT_BYTES - UNIT.size  # of the one window
     assert said == [("read", 0, size), ("read", size, size)]
 
 
@@ -174,13 +175,14 @@ def test_whole_trace_lacks_nothing(tmp_path: Path) -> None:
 
 def test_what_partial_traces_lack(tmp_path: Path) -> None:
     trace_of_two_tasks(tmp_path)
-    file = tmp_path / "rank0000.thread0001.mtr"
-    file.write_bytes(file.read_bytes()[:-40])  # one record and a part of another: B's end
-    (tmp_path / "rank0000.thread0002.mtr").write_bytes(b"")
-    (tmp_path / "rank0001.json").write_text(json.dumps(description(1, size=4)))
+    file = tmp_path / "rank0000.mtr"
+    content = file.read_bytes()
+    used = len(content.rstrip(b"\0"))  # the last record ends with zeros
+    end = UNIT_BYTES + UNIT.size + (used - UNIT_BYTES - UNIT.size) // RECORD.itemsize * RECORD.itemsize
+    file.write_bytes(content[: end + 8])  # the last record, B's end, is cut
+    (tmp_path / "rank0001.json").write_text(json.dumps(description(1, size=4, file="rank0000.mtr", process=2)))
     assert incomplete(tmp_path) == [
-        "rank0000.thread0001.mtr: ends inside a record: 24 bytes dropped",
-        "rank0000.thread0002.mtr: empty: the program was killed while a thread began to record",
+        f"rank0000.mtr: {len(content) - end - 8} bytes missing at its end",
         "2 ranks of 4 left no trace: 2, 3",
         "1 rank left no records: 1",
         "1 task of 2 had not completed when the trace ended",

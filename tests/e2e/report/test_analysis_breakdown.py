@@ -379,7 +379,6 @@ def test_a_call_whose_end_is_lost_ends_where_the_next_one_begins(tmp_path: Path)
     mpi(stream, 30, 40, base)
     stream.add(1050, "mpi_enter", base, **call).add(1100, "thread_end", base)
     folder = save(tmp_path, [stream])
-    (folder / "rank0000.thread0001.mtr").touch()
     found = Analysis(read_trace(folder), windows=1)["breakdown"]
     assert causes(found) == {"work_body": 10 + 10, "idle_communication": 20 + 10 + 50}
 

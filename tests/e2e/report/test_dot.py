@@ -52,7 +52,6 @@ def chain(folder: Path, tasks: int, name: str) -> Path:
         stream.add(time + 12, "task_schedule", task, next=IMPLICIT, status=COMPLETE)
     folder.mkdir()
     stream.add(1 << 20, "implicit_end", IMPLICIT)
-    stream.flushed = len(stream.records) // stream.window
     return save(folder, [stream])
 
 

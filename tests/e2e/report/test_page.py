@@ -80,8 +80,6 @@ def write_many(folder: Path, tasks: int) -> Path:
         length = chance.randint(1, 9)
         run_task((first, second)[side], 1000 + number, times[side], times[side] + length, (IMPLICIT, OTHER)[side])
         times[side] += length + 1
-    for stream in (first, second):
-        stream.flushed = len(stream.records) // stream.window
     return save(folder, [first, second])
 
 

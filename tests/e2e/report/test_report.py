@@ -213,13 +213,13 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     first, second = suspended_receive()
     second.records = second.records[:1]  # A never resumes
     folder = save(tmp_path, [first, second], size=3)
-    file = folder / "rank0000.thread0001.mtr"
-    file.write_bytes(file.read_bytes()[:-20])
+    file = folder / "rank0000.mtr"
+    file.write_bytes(file.read_bytes()[:-20])  # nothing was there
     lines = document_of(folder)["incomplete"]
     assert "2 ranks of 3 left no trace: 1, 2" in lines
     assert "1 task of 2 had not completed when the trace ended" in lines
     assert "1 MPI call had not returned when the trace ended" in lines
-    assert any("rank0000.thread0001.mtr: ends inside a record" in line for line in lines)
+    assert any("rank0000.mtr: 20 bytes missing at its end" in line for line in lines)
     text = report(folder).stdout
     assert all(f"incomplete    {line[:30]}" in text for line in lines)
 

@@ -39,8 +39,13 @@ def _skipped(of: Analysis) -> list[str]:
 def _ranks(of: Analysis) -> list[str]:
     size = max(int(metadata["size"]) for metadata in of.trace.ranks.values())
     missing = sorted(set(range(size)) - set(of.trace.ranks))
-    silent = sorted(set(of.trace.ranks) - set(of.trace.rank[group_starts(of.trace.rank)].tolist()))
+    left_out = of.trace.left_out()
+    silent = sorted(set(of.trace.ranks) - set(of.trace.rank[group_starts(of.trace.rank)].tolist()) - set(left_out))
     found = [f"{_plural(len(missing), 'rank')} of {size} left no trace: {_some(missing)}"] if missing else []
+    if left_out:
+        # What spans all ranks is said to be of those that were recorded: a wait for another one has no cause here.
+        found.append(f"{_plural(len(left_out), 'rank')} of {len(of.trace.ranks)} not recorded (MARLINE_TRACE_RANKS): "
+                     "figures are of the others; messages with ranks that were not recorded are in none")
     return found + ([f"{_plural(len(silent), 'rank')} left no records: {_some(silent)}"] if silent else [])
 
 

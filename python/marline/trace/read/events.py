@@ -64,7 +64,7 @@ def _place_fields(text: str) -> dict[str, Field]:
 
 
 def _stored(text: str) -> str:
-    """The table as recorders keep it (trace/base/record.hpp): its lines without macro names and punctuation."""
+    """The table as recorders keep it (trace/file/record.hpp): its lines without macro names and punctuation."""
     lines: list[tuple[int, str]] = []
     for match in _EVENT.finditer(text):
         number, name, fields = match.groups()

@@ -9,7 +9,7 @@ TraceError with one line that says which file, what is wrong and what to do.
 from __future__ import annotations
 
 import json
-import struct
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +19,13 @@ import numpy as np
 
 from .causality import repair
 from .clock import ClockError, ClockMap, clock_maps
+from .container import Container
 from .events import EVENTS
 from .progress import Progress, no_progress
-from .records import TASK_BITS, Trace, TraceError
+from .records import TASK_BITS, Trace, TraceError, is_recorded
 from .tables import SAME_VERSION, Tables
 
-MAGIC = b"MARLTRC2"
-HEADER = struct.Struct("<8sQIIIIQQQ8x")
-RECORD = np.dtype([("time", "<u8"), ("head", "<u8"), ("payload", "<u8", (2,))])
-FORMAT = "marline-trace 2"
+FORMAT = "marline-trace 3"
 
 
 def _is_clock(value: Any) -> bool:
@@ -44,7 +42,9 @@ def _are_samples(value: Any) -> bool:
 _KEYS: dict[str, Callable[[Any], bool]] = {
     "rank": lambda value: isinstance(value, int) and 0 <= value < 1 << (64 - TASK_BITS),
     "size": lambda value: isinstance(value, int) and value >= 0,
-    "files": lambda value: isinstance(value, str) and value != "" and "/" not in value,
+    "file": lambda value: isinstance(value, str) and value != "" and "/" not in value,
+    "process": lambda value: isinstance(value, int) and value > 0,
+    "fingerprint": lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{16}", value) is not None,
     "clock_begin": _is_clock,
     "clock_end": _is_clock,
     "clock_samples": _are_samples,
@@ -55,11 +55,10 @@ _EARLY, _LATE = 1 << 32, 1 << 56
 
 
 @dataclass
-class _File:
-    rank: int
-    path: Path
-    bytes: int
-    begin: int  # cycles at the start of its process
+class _Process:
+    description: Path
+    metadata: dict[str, Any]
+    container: Container
 
 
 @dataclass
@@ -76,21 +75,15 @@ def read_trace(folder: str | Path, progress: Progress = no_progress) -> Trace:
         raise TraceError(f"{folder} is a file: give the folder of a trace, as `marline trace` leaves it")
     if not folder.is_dir():
         raise TraceError(f"{folder}: no such folder: give the one that `marline trace` has made")
-    ranks: dict[int, dict[str, Any]] = {}
-    files: list[_File] = []
-    for path in sorted(folder.glob("*.json")):
-        metadata = _read_metadata(path)
-        rank = metadata["rank"]
-        if rank in ranks:
-            raise TraceError(f"{path}: a second process says that it is rank {rank}: give each run its own folder")
-        ranks[rank] = metadata
-        begin = metadata["clock_begin"]["cycles"]
-        files += [_File(rank, file, file.stat().st_size, begin) for file in sorted(folder.glob(metadata["files"]))]
-    if not ranks:
+    processes = _read_processes(folder)
+    if not processes:
         raise TraceError(f"{folder}: holds no trace (no *.json): give the folder that `marline trace` has made")
-    cut: list[str] = []
+    ranks = {process.metadata["rank"]: process.metadata for process in processes}
+    cut = _what_was_cut(processes)
     tables = Tables(folder)
-    streams = _read_streams(files, tables, cut, progress)
+    streams = _read_streams(processes, tables, cut, progress)
+    if not streams and not any(is_recorded(metadata) for metadata in ranks.values()):
+        raise TraceError(f"{folder}: MARLINE_TRACE_RANKS names no rank of this run (0 to {max(ranks)})")
     if not streams:
         raise TraceError(f"{folder}: holds no records: the program ended before it did anything that is recorded")
     trace = _join(streams, ranks, cut)
@@ -98,20 +91,48 @@ def read_trace(folder: str | Path, progress: Progress = no_progress) -> Trace:
     return repair(trace)
 
 
-def _read_streams(files: list[_File], tables: Tables, cut: list[str], progress: Progress) -> list[_Stream]:
-    streams: dict[tuple[int, int], _Stream] = {}
-    done, total = 0, sum(file.bytes for file in files)
-    for file in files:
+def _read_processes(folder: Path) -> list[_Process]:
+    """What the descriptions in the folder say, each with the file that has its records."""
+    containers: dict[str, Container] = {}
+    found: dict[tuple[str, int], _Process] = {}
+    ranks: set[int] = set()
+    for path in sorted(folder.glob("*.json")):
+        metadata = _read_metadata(path)
+        rank, name, process = metadata["rank"], metadata["file"], metadata["process"]
+        if rank in ranks:
+            raise TraceError(f"{path}: a second process says that it is rank {rank}: give each run its own folder")
+        if (name, process) in found:
+            raise TraceError(f"{path}: names the same records as {found[name, process].description.name}: damaged")
+        if name not in containers:
+            containers[name] = Container(folder / name)
+        ranks.add(rank)
+        found[name, process] = _Process(path, metadata, containers[name])
+    return list(found.values())
+
+
+def _what_was_cut(processes: list[_Process]) -> list[str]:
+    """Files that are shorter than they were. Where a disk was full, they never were as long as they should be."""
+    full = {process.container.path for process in processes if process.metadata.get("stopped")}
+    missing = {process.container.path: process.container.missing for process in processes}
+    return [f"{path.name}: {count} bytes missing at its end" for path, count in missing.items()
+            if count > 0 and path not in full]  # fmt: skip
+
+
+def _read_streams(processes: list[_Process], tables: Tables, cut: list[str], progress: Progress) -> list[_Stream]:
+    parts = [(process, thread, process.container.bytes(process.metadata["process"], thread)) for process in processes
+             if is_recorded(process.metadata)
+             for thread in process.container.threads(process.metadata["process"])]  # fmt: skip
+    streams: list[_Stream] = []
+    done, total = 0, sum(size for _, _, size in parts)
+    for process, thread, size in parts:
         progress("read", done, total)
-        stream = _read_stream(file.path, file.rank, tables, cut)
+        stream = _read_stream(process, thread, tables, cut)
         if stream is not None:
-            _check_times(file, stream)
-            if (stream.rank, stream.thread) in streams:
-                raise TraceError(f"{file.path}: a second file of thread {stream.thread}: remove one of them")
-            streams[stream.rank, stream.thread] = stream
-        done += file.bytes
+            _check_times(process, stream)
+            streams.append(stream)
+        done += size
     progress("read", total, total)
-    return list(streams.values())
+    return streams
 
 
 def _read_metadata(path: Path) -> dict[str, Any]:
@@ -131,53 +152,12 @@ def _read_metadata(path: Path) -> dict[str, Any]:
     return metadata
 
 
-def _read_stream(path: Path, rank: int, tables: Tables, cut: list[str]) -> _Stream | None:
-    size = path.stat().st_size
-    if size == 0:
-        cut.append(f"{path.name}: empty: the program was killed while a thread began to record")
-        return None
-    if size < HEADER.size:
-        raise TraceError(f"{path}: {size} bytes, less than a header: truncated; remove it to read the others")
-    with path.open("rb") as file:
-        magic, hash_of_table, record_bytes, thread, _, _, window, flushed, copies_at = HEADER.unpack(
-            file.read(HEADER.size)
-        )
-    if magic == bytes(len(MAGIC)):
-        cut.append(f"{path.name}: never begun: the program was killed while a thread began to record")
-        return None
-    if magic != MAGIC:
-        raise TraceError(f"{path}: starts with {magic!r} instead of {MAGIC!r}: not a trace, or damaged")
-    if record_bytes != RECORD.itemsize:
-        raise TraceError(f"{path}: records of {record_bytes} bytes instead of {RECORD.itemsize}: the header is damaged")
-    if not 0 < thread < 1 << 16:
-        raise TraceError(f"{path}: of thread {thread}: the header is damaged")
-    body = size - HEADER.size
-    if body % RECORD.itemsize:
-        cut.append(f"{path.name}: ends inside a record: {body % RECORD.itemsize} bytes dropped")
-    stored = np.fromfile(path, dtype=RECORD, count=body // RECORD.itemsize, offset=HEADER.size)
-    records = tables.keep_known(path, hash_of_table, _in_order(path, stored, window, flushed, copies_at, cut))
+def _read_stream(process: _Process, thread: int, tables: Tables, cut: list[str]) -> _Stream | None:
+    metadata = process.metadata
+    rank = metadata["rank"]
+    records = process.container.records(metadata["process"], thread, f"rank {rank}, thread {thread}", cut)
+    records = tables.keep_known(process.container.path, int(metadata["fingerprint"], 16), records)
     return _by_time(_Stream(rank, thread, records))
-
-
-def _in_order(
-    path: Path, stored: np.ndarray, window: int, flushed: int, copies_at: int, cut: list[str]
-) -> np.ndarray:
-    """The records in the order of their writing: the full windows that were appended, then the young part of the window
-    itself (the layout and why it is safe: trace/base/record.hpp). `copies_at`: byte in the file, 0 for after the
-    window."""
-    if copies_at % RECORD.itemsize or 0 < copies_at < HEADER.size:
-        raise TraceError(f"{path}: copies at byte {copies_at}: the header is damaged")
-    first = (copies_at - HEADER.size) // RECORD.itemsize if copies_at else window
-    live, copies = stored[:window], stored[first : first + window * flushed]
-    if len(copies) < window * flushed:
-        cut.append(f"{path.name}: {window * flushed - len(copies)} records missing at its end")
-        return copies
-    before = copies[-window:]["time"] if flushed else np.zeros(len(live), dtype=np.uint64)
-    old = np.flatnonzero((live["time"] == 0) | (live["time"] == before))
-    used = int(old[0]) if old.size else len(live)
-    if np.any((live["time"] != 0) & (live["time"] != before) & (np.arange(len(live)) > used)):
-        raise TraceError(f"{path}: record {used} is empty but others follow: damaged; remove it to read the others")
-    return np.concatenate([copies, live[:used]])
 
 
 def _by_time(stream: _Stream) -> _Stream | None:
@@ -191,15 +171,17 @@ def _by_time(stream: _Stream) -> _Stream | None:
     return stream
 
 
-def _check_times(file: _File, stream: _Stream) -> None:
+def _check_times(process: _Process, stream: _Stream) -> None:
     """Refuses times that no run can have: they would stretch the trace, and overflow what is computed of it."""
     first, last = int(stream.records["time"][0]), int(stream.records["time"][-1])
     runs = stream.records["payload"][(stream.records["head"].astype(np.uint16)) == EVENTS["task_run"].number, 0]
     if len(runs):
         first, last = min(first, int(runs.min())), max(last, int(runs.max()))
-    if first < file.begin - _EARLY or last > file.begin + _LATE:
-        wrong = first if first < file.begin - _EARLY else last
-        raise TraceError(f"{file.path}: holds the time {wrong}, but the program began at {file.begin}: damaged")
+    begin = process.metadata["clock_begin"]["cycles"]
+    if first < begin - _EARLY or last > begin + _LATE:
+        wrong = first if first < begin - _EARLY else last
+        raise TraceError(f"{process.container.path}: rank {stream.rank}, thread {stream.thread} has the time {wrong}, "
+                         f"but the program began at {begin}: damaged")  # fmt: skip
 
 
 def _join(streams: list[_Stream], ranks: dict[int, dict[str, Any]], cut: list[str]) -> Trace:

@@ -21,6 +21,11 @@ class TraceError(Exception):
     """A trace that cannot be read; the text is meant for the user."""
 
 
+def is_recorded(metadata: dict[str, Any]) -> bool:
+    """Whether this process recorded: MARLINE_TRACE_RANKS may have left it out."""
+    return metadata.get("recorded", True) is not False
+
+
 @dataclass
 class Trace:
     """All records. A task id carries its rank in its upper 16 bits, so ids are unique in the trace."""
@@ -35,6 +40,10 @@ class Trace:
     cut: list[str] = field(default_factory=list)  # files that lost their last bytes, and why
     notes: list[str] = field(default_factory=list)  # what was done to the clocks
     skipped: dict[str, int] = field(default_factory=dict)  # records of events that this version does not know, by name
+
+    def left_out(self) -> list[int]:
+        """Ranks that MARLINE_TRACE_RANKS left out: they are named, and have no records."""
+        return [rank for rank, metadata in self.ranks.items() if not is_recorded(metadata)]
 
     def select(self, name: str) -> np.ndarray:
         """Indices of the records of one kind, in order."""

@@ -7,7 +7,8 @@
 namespace marline::trace {
 
 constexpr int kPathBytes = 4096;
-constexpr int kTagBytes = 32;  // of the part that names the process: rank0003
+constexpr int kTagBytes = 32;            // of the part that names the process: rank0003
+constexpr int kContainerNameBytes = 96;  // node.HOST.BOOT.mtr
 
 }  // namespace marline::trace
 

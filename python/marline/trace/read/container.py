@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The records of all threads of all processes of a node: one file, made of units of 64 KiB (trace/file/record.hpp says
+what is in them and why the file of a killed program can be read).
+
+A thread's records are numbered pieces. A piece is a window, a copy of a window, or a compressed block; the same one may
+be there twice, and then the better one counts.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .records import TraceError
+from .zstd import decompress
+
+FILE_MAGIC, WINDOW_MAGIC, PACK_MAGIC = b"MARLTRC3", b"MARLWIN3", b"MARLPAK3"
+FILE = struct.Struct("<8sQQI4x")
+UNIT = struct.Struct("<8sIIIIQ32x")
+BLOCK = struct.Struct("<IIIIQQ")
+UNIT_BYTES = 64 << 10
+RECORD = np.dtype([("time", "<u8"), ("head", "<u8"), ("payload", "<u8", (2,))])
+WINDOW_RECORDS = (UNIT_BYTES - UNIT.size) // RECORD.itemsize
+MOST_THREADS = (1 << 16) - 1
+STORED, COLUMNS = 0, 1  # forms of a block
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Where records are: `bytes` from `at` on. Of a window, only those before its first empty record."""
+
+    at: int
+    bytes: int
+    records: int  # at most
+    form: int | None  # of a block; None: a window
+    checksum: int = 0
+
+
+class Container:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._data = np.memmap(path, dtype=np.uint8, mode="r").view(np.ndarray)
+        except FileNotFoundError as error:
+            raise TraceError(f"{path} has the records of a process, and is not there: copy it, too") from error
+        except ValueError:  # an empty file cannot be mapped
+            self._data = np.zeros(0, dtype=np.uint8)
+        if len(self._data) < FILE.size:
+            raise TraceError(f"{path}: {len(self._data)} bytes, less than its head: truncated")
+        magic, unit_bytes, units, _ = FILE.unpack_from(self._data)
+        if magic != FILE_MAGIC or unit_bytes != UNIT_BYTES:
+            raise TraceError(f"{path}: starts with {magic!r} instead of {FILE_MAGIC!r}: not a trace, or damaged")
+        self.missing = (units + 1) * UNIT_BYTES - len(self._data)  # bytes that were there when it was recorded
+        self._pieces: dict[tuple[int, int], dict[int, list[Piece]]] = defaultdict(lambda: defaultdict(list))
+        self._find_pieces()
+
+    def threads(self, process: int) -> list[int]:
+        return sorted(thread for owner, thread in self._pieces if owner == process)
+
+    def bytes(self, process: int, thread: int) -> int:
+        return sum(piece.bytes for pieces in self._pieces[process, thread].values() for piece in pieces)
+
+    def records(self, process: int, thread: int, who: str, cut: list[str]) -> np.ndarray:
+        """All records of a thread in the order of their writing. `who` names it; `cut`: what is lost is added there."""
+        pieces = self._pieces[process, thread]
+        found = np.empty(sum(max(piece.records for piece in same) for same in pieces.values()), dtype=RECORD)
+        count = 0
+        for sequence in sorted(pieces):
+            part = self._best(pieces[sequence], who, cut)
+            found[count : count + len(part)] = part
+            count += len(part)
+        lost = max(pieces) + 1 - len(pieces)
+        if lost:
+            cut.append(f"{self.path.name}: {who}: {lost} of {max(pieces) + 1} windows missing")
+        return found[:count]
+
+    def _find_pieces(self) -> None:
+        at = UNIT_BYTES
+        while at + UNIT.size <= len(self._data):
+            magic, process, thread, _, units, sequence = UNIT.unpack_from(self._data, at)
+            if magic == bytes(len(magic)):
+                units = 1  # reserved, and never begun
+            elif magic == WINDOW_MAGIC:
+                units = 1
+                self._require(0 < thread <= MOST_THREADS, at, f"a window of thread {thread}")
+                size = min(UNIT_BYTES, len(self._data) - at) - UNIT.size
+                piece = Piece(at + UNIT.size, size, size // RECORD.itemsize, None)
+                self._pieces[process, thread][sequence].append(piece)
+            else:
+                self._require(magic == PACK_MAGIC, at, f"{magic!r}")
+                self._require(units > 0, at, "a group of no units")
+                for thread, sequence, piece in self._blocks(at + UNIT.size, at + units * UNIT_BYTES):
+                    self._pieces[process, thread][sequence].append(piece)
+            at += units * UNIT_BYTES
+
+    def _blocks(self, at: int, end: int) -> Iterator[tuple[int, int, Piece]]:
+        end = min(end, len(self._data))
+        while at + BLOCK.size <= end:
+            size, thread, records, form, sequence, checksum = BLOCK.unpack_from(self._data, at)
+            if size == 0:
+                return
+            self._require(0 < thread <= MOST_THREADS, at, f"a block of thread {thread}")
+            self._require(0 < records <= WINDOW_RECORDS, at, f"a block of {records} records")
+            self._require(form == COLUMNS or form == STORED and size == records * RECORD.itemsize, at,
+                          f"a block of the unknown form {form}")  # fmt: skip
+            at += BLOCK.size
+            yield thread, sequence, Piece(at, size, records, form, checksum)
+            at += (size + 7) // 8 * 8
+
+    def _require(self, good: bool, at: int, what: str) -> None:
+        if not good:
+            raise TraceError(f"{self.path}: {what} at byte {at}: damaged")
+
+    def _best(self, same: list[Piece], who: str, cut: list[str]) -> np.ndarray:
+        """The records of one piece, from the first place that has them all."""
+        best, used, whole = np.zeros(0, dtype=RECORD), -1, 0
+        for piece in sorted(same, key=lambda one: one.form is None):  # blocks first: each is complete or useless
+            if piece.form is not None:
+                unpacked = self._unpack(piece)
+                if unpacked is not None:
+                    return unpacked
+                whole = piece.records
+                continue
+            window = self._data[piece.at : piece.at + piece.records * RECORD.itemsize].view(RECORD)
+            empty = np.flatnonzero(window["time"] == 0)
+            complete = int(empty[0]) if empty.size else len(window)
+            if complete > used:
+                best, used = window, complete
+        if used < 0:
+            cut.append(f"{self.path.name}: {who}: {whole} records damaged")
+            return best
+        if np.any(best["time"][used:]):
+            raise TraceError(f"{self.path}: {who}: record {used} is empty but others follow: damaged")
+        return best[:used]
+
+    def _unpack(self, piece: Piece) -> np.ndarray | None:
+        """The records of a block; None if it is damaged."""
+        end = piece.at + (piece.bytes + 7) // 8 * 8
+        if end > len(self._data):
+            return None
+        words = self._data[piece.at : end].view(np.uint64)
+        if int(np.dot(words, np.arange(1, 2 * len(words), 2, dtype=np.uint64))) != piece.checksum:
+            return None
+        if piece.form == STORED:
+            return words.view(RECORD)
+        columns = np.empty((RECORD.itemsize // 8, piece.records), dtype=np.uint64)
+        if not decompress(self._data[piece.at : piece.at + piece.bytes], columns):
+            return None
+        return np.ascontiguousarray(np.cumsum(columns, axis=1, dtype=np.uint64).T).view(RECORD)[:, 0]
