@@ -69,18 +69,15 @@ class Records:
         self.low.append(words[0])
         self.high.append(words[1])
 
-    def write(self, file: BinaryIO, process: int, thread: int) -> tuple[int, int]:
-        """The number of records, and of units of the file."""
-        units = 0
+    def write(self, file: BinaryIO, process: int, thread: int) -> int:
+        """How many units of the file they take."""
         when = np.concatenate(self.time)
         order = np.argsort(when, kind="stable")
         records = np.zeros(len(when), dtype=RECORD)
         records["time"], records["head"] = when[order], np.concatenate(self.head)[order]
         records["payload"][:, 0] = np.concatenate(self.low)[order]
         records["payload"][:, 1] = np.concatenate(self.high)[order]
-        for group in groups(process, thread, records):
-            units += file.write(group) // UNIT_BYTES
-        return len(when), units
+        return sum(file.write(group) // UNIT_BYTES for group in groups(process, thread, records))
 
 
 class Stencil:
@@ -145,17 +142,15 @@ class Stencil:
         stream.add("task_schedule", end, task, next=outer, status=COMPLETE)
 
     def write(self, folder: Path) -> None:
-        count = units = 0
+        units = 0
         with (folder / "node.mtr").open("wb") as file:
             file.write(head(0))
             for rank in range(self.ranks):
                 (folder / f"rank{rank:04}.json").write_text(json.dumps(self._description(rank)))
                 for thread, stream in enumerate(self.rank(rank), 1):
-                    of_thread = stream.write(file, rank + 1, thread)
-                    count, units = count + of_thread[0], units + of_thread[1]
+                    units += stream.write(file, rank + 1, thread)
             file.seek(0)
             file.write(head(units, self.ranks))
-            print(f"{count:,} records in {units} units of 64 KiB: {os.fstat(file.fileno()).st_size / count:.2f} bytes each")
 
     def _description(self, rank: int) -> dict[str, Any]:
         return {

@@ -107,7 +107,6 @@ bool start_thread() {
   pthread_attr_t attributes;
   sigset_t all;
   sigset_t before;
-  sem_init(&filled, 0, 0);
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
   sigfillset(&all);
@@ -124,7 +123,11 @@ bool start_thread() {
 
 bool start() {
   pthread_mutex_lock(&start_lock);
-  if (phase == kUnstarted) __atomic_store_n(&phase, start_thread() ? kRunning : kOver, __ATOMIC_RELEASE);
+  if (phase == kUnstarted) {
+    sem_init(&filled, 0, 0);
+    __atomic_store_n(&phase, kRunning, __ATOMIC_RELEASE);  // before the thread begins, which ends in any other phase
+    if (!start_thread()) __atomic_store_n(&phase, kOver, __ATOMIC_RELAXED);
+  }
   const bool running = phase == kRunning;
   pthread_mutex_unlock(&start_lock);
   return running;
