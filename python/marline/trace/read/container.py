@@ -8,10 +8,12 @@ be there twice, and then the better one counts.
 
 from __future__ import annotations
 
+import os
 import struct
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 
 import numpy as np
@@ -42,22 +44,27 @@ class Piece:
 
 
 class Container:
+    """Reads the file instead of mapping it: a hole in a file on a full disk cannot be mapped."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self._data = np.memmap(path, dtype=np.uint8, mode="r").view(np.ndarray)
+            with path.open("rb", buffering=0) as file:
+                self._size = os.fstat(file.fileno()).st_size
+                self._pieces: dict[tuple[int, int], dict[int, list[Piece]]] = defaultdict(lambda: defaultdict(list))
+                self.missing = self._read_head(file)  # bytes that were there when it was recorded
+                self._find_pieces(file)
         except FileNotFoundError as error:
             raise TraceError(f"{path} has the records of a process, and is not there: copy it, too") from error
-        except ValueError:  # an empty file cannot be mapped
-            self._data = np.zeros(0, dtype=np.uint8)
-        if len(self._data) < FILE.size:
-            raise TraceError(f"{path}: {len(self._data)} bytes, less than its head: truncated")
-        magic, unit_bytes, units, _ = FILE.unpack_from(self._data)
+
+    def _read_head(self, file: FileIO) -> int:
+        head = os.pread(file.fileno(), FILE.size, 0)
+        if len(head) < FILE.size:
+            raise TraceError(f"{self.path}: {len(head)} bytes, less than its head: truncated")
+        magic, unit_bytes, units, _ = FILE.unpack(head)
         if magic != FILE_MAGIC or unit_bytes != UNIT_BYTES:
-            raise TraceError(f"{path}: starts with {magic!r} instead of {FILE_MAGIC!r}: not a trace, or damaged")
-        self.missing = (units + 1) * UNIT_BYTES - len(self._data)  # bytes that were there when it was recorded
-        self._pieces: dict[tuple[int, int], dict[int, list[Piece]]] = defaultdict(lambda: defaultdict(list))
-        self._find_pieces()
+            raise TraceError(f"{self.path}: starts with {magic!r} instead of {FILE_MAGIC!r}: not a trace, or damaged")
+        return (units + 1) * UNIT_BYTES - self._size if units else 0
 
     def threads(self, process: int) -> list[int]:
         return sorted(thread for owner, thread in self._pieces if owner == process)
@@ -70,42 +77,44 @@ class Container:
         pieces = self._pieces[process, thread]
         found = np.empty(sum(max(piece.records for piece in same) for same in pieces.values()), dtype=RECORD)
         count = 0
-        for sequence in sorted(pieces):
-            part = self._best(pieces[sequence], who, cut)
-            found[count : count + len(part)] = part
-            count += len(part)
+        with self.path.open("rb", buffering=0) as file:
+            for sequence in sorted(pieces):
+                part = self._best(file, pieces[sequence], who, cut)
+                found[count : count + len(part)] = part
+                count += len(part)
         lost = max(pieces) + 1 - len(pieces)
         if lost:
             cut.append(f"{self.path.name}: {who}: {lost} of {max(pieces) + 1} windows missing")
         return found[:count]
 
-    def _find_pieces(self) -> None:
+    def _find_pieces(self, file: FileIO) -> None:
         at = UNIT_BYTES
-        while at + UNIT.size <= len(self._data):
-            magic, process, thread, _, units, sequence = UNIT.unpack_from(self._data, at)
+        while at + UNIT.size <= self._size:
+            magic, process, thread, _, units, sequence = UNIT.unpack(os.pread(file.fileno(), UNIT.size, at))
             if magic == bytes(len(magic)):
                 units = 1  # reserved, and never begun
             elif magic == WINDOW_MAGIC:
                 units = 1
                 self._require(0 < thread <= MOST_THREADS, at, f"a window of thread {thread}")
-                size = min(UNIT_BYTES, len(self._data) - at) - UNIT.size
+                size = min(UNIT_BYTES, self._size - at) - UNIT.size
                 piece = Piece(at + UNIT.size, size, size // RECORD.itemsize, None)
                 self._pieces[process, thread][sequence].append(piece)
             else:
                 self._require(magic == PACK_MAGIC, at, f"{magic!r}")
                 self._require(units > 0, at, "a group of no units")
-                for thread, sequence, piece in self._blocks(at + UNIT.size, at + units * UNIT_BYTES):
+                for thread, sequence, piece in self._blocks(file, at + UNIT.size, at + units * UNIT_BYTES):
                     self._pieces[process, thread][sequence].append(piece)
             at += units * UNIT_BYTES
 
-    def _blocks(self, at: int, end: int) -> Iterator[tuple[int, int, Piece]]:
-        end = min(end, len(self._data))
+    def _blocks(self, file: FileIO, at: int, end: int) -> Iterator[tuple[int, int, Piece]]:
+        end = min(end, self._size)
         while at + BLOCK.size <= end:
-            size, thread, records, form, sequence, checksum = BLOCK.unpack_from(self._data, at)
+            size, thread, records, form, sequence, checksum = BLOCK.unpack(os.pread(file.fileno(), BLOCK.size, at))
             if size == 0:
                 return
             self._require(0 < thread <= MOST_THREADS, at, f"a block of thread {thread}")
             self._require(0 < records <= WINDOW_RECORDS, at, f"a block of {records} records")
+            self._require(size <= UNIT_BYTES, at, f"a block of {size} bytes")
             self._require(form == COLUMNS or form == STORED and size == records * RECORD.itemsize, at,
                           f"a block of the unknown form {form}")  # fmt: skip
             at += BLOCK.size
@@ -116,17 +125,17 @@ class Container:
         if not good:
             raise TraceError(f"{self.path}: {what} at byte {at}: damaged")
 
-    def _best(self, same: list[Piece], who: str, cut: list[str]) -> np.ndarray:
+    def _best(self, file: FileIO, same: list[Piece], who: str, cut: list[str]) -> np.ndarray:
         """The records of one piece, from the first place that has them all."""
         best, used, whole = np.zeros(0, dtype=RECORD), -1, 0
         for piece in sorted(same, key=lambda one: one.form is None):  # blocks first: each is complete or useless
             if piece.form is not None:
-                unpacked = self._unpack(piece)
+                unpacked = _unpack(file, piece)
                 if unpacked is not None:
                     return unpacked
                 whole = piece.records
                 continue
-            window = self._data[piece.at : piece.at + piece.records * RECORD.itemsize].view(RECORD)
+            window = _read(file, piece.at, piece.records * RECORD.itemsize).view(RECORD)
             empty = np.flatnonzero(window["time"] == 0)
             complete = int(empty[0]) if empty.size else len(window)
             if complete > used:
@@ -138,17 +147,23 @@ class Container:
             raise TraceError(f"{self.path}: {who}: record {used} is empty but others follow: damaged")
         return best[:used]
 
-    def _unpack(self, piece: Piece) -> np.ndarray | None:
-        """The records of a block; None if it is damaged."""
-        end = piece.at + (piece.bytes + 7) // 8 * 8
-        if end > len(self._data):
-            return None
-        words = self._data[piece.at : end].view(np.uint64)
-        if int(np.dot(words, np.arange(1, 2 * len(words), 2, dtype=np.uint64))) != piece.checksum:
-            return None
-        if piece.form == STORED:
-            return words.view(RECORD)
-        columns = np.empty((RECORD.itemsize // 8, piece.records), dtype=np.uint64)
-        if not decompress(self._data[piece.at : piece.at + piece.bytes], columns):
-            return None
-        return np.ascontiguousarray(np.cumsum(columns, axis=1, dtype=np.uint64).T).view(RECORD)[:, 0]
+
+def _read(file: FileIO, at: int, size: int) -> np.ndarray:
+    return np.frombuffer(os.pread(file.fileno(), size, at), dtype=np.uint8)
+
+
+def _unpack(file: FileIO, piece: Piece) -> np.ndarray | None:
+    """The records of a block; None if it is damaged."""
+    filled = (piece.bytes + 7) // 8 * 8
+    data = _read(file, piece.at, filled)
+    if len(data) < filled:
+        return None
+    words = data.view(np.uint64)
+    if int(np.dot(words, np.arange(1, 2 * len(words), 2, dtype=np.uint64))) != piece.checksum:
+        return None
+    if piece.form == STORED:
+        return words.view(RECORD)
+    columns = np.empty((RECORD.itemsize // 8, piece.records), dtype=np.uint64)
+    if not decompress(data[: piece.bytes], columns):
+        return None
+    return np.ascontiguousarray(np.cumsum(columns, axis=1, dtype=np.uint64).T).view(RECORD)[:, 0]
