@@ -19,6 +19,8 @@ namespace {
 
 enum Phase : uint32_t { kUnstarted, kRunning, kStopping, kOver };
 
+constexpr u64 kMostShare = 100;  // a thread gives at most this part of its time to compression
+
 constexpr size_t kStackBytes = size_t{1} << 20;
 
 pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;  // taken to start and to stop; never by the packer
@@ -30,6 +32,9 @@ sem_t filled;      // posted for each window that is handed over
 Window* queue;     // atomic: pushed by any thread, emptied by the packer
 Window* recycled;  // atomic: pushed by any thread, popped by one at a time
 bool gave_up;      // the packer's own: the disk is full
+Packs of_threads;  // of the thread that holds in_use
+bool in_use;       // atomic: taken or not, never waited for
+u64 least_cycles;  // atomic: what compressing a window takes; 0: not known yet
 
 Phase load_phase() { return __atomic_load_n(&phase, __ATOMIC_RELAXED); }
 
@@ -145,6 +150,20 @@ bool hand_over(Window& window) {
   return true;
 }
 
+bool pack_here(const Window& window, u64 cycles_to_fill) {
+  if (!packs() || cycles_to_fill / kMostShare < __atomic_load_n(&least_cycles, __ATOMIC_RELAXED)) return false;
+  // Acquire and release pair with each other: one thread after the other has of_threads.
+  if (__atomic_exchange_n(&in_use, true, __ATOMIC_ACQUIRE)) return false;
+  const u64 before = read_cycles();
+  const bool done = of_threads.begin() && store(of_threads, window);
+  const u64 cycles = read_cycles() - before;
+  const u64 least = __atomic_load_n(&least_cycles, __ATOMIC_RELAXED);
+  // The least of all, because a measurement may include an interruption. The first one includes loading libzstd.
+  if (least == 0 || cycles < least) __atomic_store_n(&least_cycles, cycles, __ATOMIC_RELAXED);
+  __atomic_store_n(&in_use, false, __ATOMIC_RELEASE);
+  return done;
+}
+
 void recycle(Window& window) { push(recycled, window); }
 
 Window* take_recycled() {
@@ -168,6 +187,8 @@ void stop_packer() {
     pthread_join(packer, nullptr);
     __atomic_store_n(&phase, kOver, __ATOMIC_RELAXED);
   }
+  // A thread that is compressing goes on; then its group stays as it is.
+  if (!__atomic_exchange_n(&in_use, true, __ATOMIC_ACQUIRE)) of_threads.end();
   pthread_mutex_unlock(&start_lock);
 }
 

@@ -3,7 +3,8 @@
 // The thread that compresses full windows, so that no thread of the program spends time on it. It runs only while a
 // core would be idle otherwise (SCHED_IDLE), on the cores that the process had when it was started. Until a window's
 // block is complete, the window itself stays in the file, so nothing is lost if the process is killed. If the packer
-// cannot keep up, threads have no unused windows left and copy theirs into the file uncompressed (stream.cpp).
+// cannot keep up, threads have no unused windows left. A thread that took long to fill its window then compresses it
+// itself (pack_here); others copy theirs into the file uncompressed (stream.cpp).
 //
 // zstd is the system's libzstd.so.1, found at run time, as nearly every Linux has it: package managers need it. Without
 // it the packer stores records as they are.
@@ -23,6 +24,10 @@ bool packs();
 // Gives a full window (state kFull), or the last one of a thread (kLeft), to the packer. Starts its thread if needed.
 // False: not taken; it is still the caller's.
 bool hand_over(Window& window);
+
+// Compresses the caller's full window, if that takes less than a hundredth of the cycles that it took to fill it, and
+// no other thread does the same at the moment. False: not done, or the disk is full.
+bool pack_here(const Window& window, u64 cycles_to_fill);
 
 // Puts a window that no thread uses on the list of recycled ones.
 void recycle(Window& window);

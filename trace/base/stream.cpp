@@ -121,6 +121,7 @@ bool Stream::begin() {
 
 void Stream::write_into(Window& window, bool clear) {
   window.begin(number_, sequence_, clear);
+  began_ = read_cycles();
   window_ = &window;
   next_ = window.records();
   end_ = next_ + kWindowRecords;
@@ -144,7 +145,7 @@ void Stream::flush() {
     __atomic_store_n(&full->state, Window::kFull, __ATOMIC_RELAXED);  // hand_over releases it
     // Not taken only at the end of the process: then the window stays in the file as it is.
     (void)hand_over(*full);
-  } else if (copy_window()) {
+  } else if (pack_here(*full, before - began_) || copy_window()) {
     write_into(*full, true);
   } else {
     give_up();

@@ -35,6 +35,7 @@ void differences(const Record* records, u64 count, u64* columns) {
 }  // namespace
 
 bool Packs::begin() {
+  if (columns_ != nullptr) return true;
   units_ = 1;
   columns_ = static_cast<u64*>(malloc(2 * kUnitBytes));
   if (columns_ == nullptr) return false;

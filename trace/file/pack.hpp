@@ -13,7 +13,7 @@ namespace marline::trace {
 
 class Packs {
  public:
-  // False, and errno: no memory.
+  // Does nothing if it has begun. False, and errno: no memory.
   bool begin();
   // Appends the records of a window, and says how many bytes that took. 0, and errno: no room on the disk.
   u64 append(const UnitHeader& window, const Record* records, u64 count);
