@@ -11,6 +11,9 @@ _PARTS = (("undiscovered_ns", "until their task was created"), ("queued_ns", "in
           ("inside_ns", "in the task before it sent"))  # fmt: skip
 
 
+LATE_SENDS = "late sends"
+
+
 def notable(document: dict[str, Any]) -> list[tuple[str, str]]:
     """Title and text of each line."""
     return [*_late_sends(document), *_outliers(document), *_slow_patterns(document)]
@@ -28,11 +31,11 @@ def bounds_by_machine(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _late_sends(document: dict[str, Any]) -> list[tuple[str, str]]:
     found = document["early_sends"]
-    if document["program"]["ranks_left_out"] or found["mean_ns"] <= WORTH_SAYING * document["total"]["makespan_ns"]:
+    if found["mean_ns"] <= WORTH_SAYING * document["total"]["makespan_ns"]:
         return []
     parts = sorted(((found[key] / found["messages"], text) for key, text in _PARTS), reverse=True)
     worst = found["latest"][0]
-    return [("late sends", f"messages left {duration(found['mean_ns'])} after their data was ready, in the mean: "
+    return [(LATE_SENDS, f"messages left {duration(found['mean_ns'])} after their data was ready, in the mean: "
              + ", ".join(f"{duration(time)} {text}" for time, text in parts if time)
              + f"; latest: {worst['name']} of rank {worst['rank']}, {duration(worst['late_ns'])}")]  # fmt: skip
 

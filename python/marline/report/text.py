@@ -14,7 +14,7 @@ from rich.text import Text
 
 from marline.report import machine, what_if, without_tasks
 from marline.report.efficiency_text import efficiency_tree
-from marline.report.notable import bounds_by_machine, notable
+from marline.report.notable import LATE_SENDS, bounds_by_machine, notable
 from marline.report.pass_text import pass_result
 from marline.trace.analysis import is_built_in
 from marline.units import count, duration, percent, size
@@ -179,7 +179,8 @@ def facts(document: dict[str, Any]) -> Table:
         if (longest := without_tasks.partners(document)) and not graph["tasks"]:
             table.add_row("waits", longest)
     for title, text in notable(document):
-        table.add_row(title, text)
+        if title != LATE_SENDS or not document["program"]["ranks_left_out"]:
+            table.add_row(title, text)
     ratio = document["overlap"]["ratio"]
     if ratio is not None:
         number = sum(row["messages"] for row in document["overlap"]["ranks"])
@@ -193,7 +194,7 @@ def facts(document: dict[str, Any]) -> Table:
 def of_all_ranks(document: dict[str, Any]) -> list[tuple[str, str]]:
     """What bounds the run, which takes the records of every rank."""
     if left_out := document["program"]["ranks_left_out"]:
-        return [("not known", f"efficiency, critical path and bounds: they need all ranks, and {count(left_out)} of "
+        return [("not known", f"efficiency, critical path, bounds and late sends: they need all ranks, and {count(left_out)} of "
                  f"{count(left_out + len(document['ranks']))} were not recorded")]  # fmt: skip
     path = bounds(document["critical_path"], len(document["ranks"]))
     return efficiency_tree(document["efficiency"]) + path + bounds_by_machine(document["bounds"])

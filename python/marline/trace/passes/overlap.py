@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from ..read.calls import kind_mask
-from ..read.columns import overlaps
+from ..read.columns import order_of_small, overlaps, sums
 from ..registry import Analysis, analysis_pass
+from ..selection import MOST_RANKS
 from .lanes import Lanes, all_lanes
 
 
@@ -75,18 +76,43 @@ class _Work:
         return np.where(at >= 0, self._done[safe] + self._working[safe] * (time - self._time[safe]), 0)
 
 
-def work_of(of: Analysis, rank: int) -> _Work:
-    runs, mpi, explicit = of["segments"], of["in_mpi"], of["owners"] >= 0
-    mine = runs.rank == rank
-    if (explicit & mine).any():
-        mine &= explicit
-    rows = np.flatnonzero(mine & ~runs.waits)
-    inside = overlaps(runs.task[rows], runs.start[rows], runs.end[rows], mpi.task, mpi.start, mpi.end)
-    return _Work(runs.start[rows], runs.end[rows], inside.start, inside.end)
+class WorkOfRanks:
+    """The work of each rank. What is known of all ranks is sorted by rank once: a run may have thousands."""
+
+    def __init__(self, of: Analysis) -> None:
+        runs, mpi, explicit = of["segments"], of["in_mpi"], of["owners"] >= 0
+        has_tasks = np.bincount(runs.rank[explicit], minlength=max(of.trace.ranks) + 1) > 0
+        rows = np.flatnonzero(~runs.waits & (explicit | ~has_tasks[runs.rank]))
+        rows = rows[order_of_small(runs.rank[rows], MOST_RANKS)]
+        inside = overlaps(runs.task[rows], runs.start[rows], runs.end[rows], mpi.task, mpi.start, mpi.end)
+        rank = runs.rank[rows]
+        order = order_of_small(rank[inside.a], MOST_RANKS)
+        self._work = (rank, runs.start[rows], runs.end[rows])
+        self._mpi = (rank[inside.a][order], inside.start[order], inside.end[order])
+
+    def of(self, rank: int) -> _Work:
+        return _Work(*_of_rank(rank, *self._work), *_of_rank(rank, *self._mpi))
+
+    def during(self, group: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Of each rank in `group`, in order: the sum of its work from each of its starts to the end."""
+        order = order_of_small(group, MOST_RANKS)
+        group, start, end = group[order], start[order], end[order]
+        work = []
+        for rank in np.unique(group).tolist():
+            done = self.of(rank)
+            begins, ends = _of_rank(rank, group, start, end)
+            work.append(int((done.until(ends) - done.until(begins)).sum()))
+        return np.array(work, dtype=np.int64)
+
+
+def _of_rank(rank: int, ranks: np.ndarray, *columns: np.ndarray) -> list[np.ndarray]:
+    """The rows of this rank of columns that are sorted by rank."""
+    first, last = np.searchsorted(ranks, [rank, rank + 1])
+    return [column[first:last] for column in columns]
 
 
 def _threads(lanes: Lanes, ranks: np.ndarray) -> np.ndarray:
-    return np.array([np.count_nonzero(lanes.rank == rank) for rank in ranks], dtype=np.int64)
+    return np.bincount(lanes.rank, minlength=int(ranks.max(initial=0)) + 1)[ranks]
 
 
 @analysis_pass("overlap", needs=("calls", "messages", "segments", "owners", "in_mpi"))
@@ -109,13 +135,7 @@ def collectives(of: Analysis) -> Overlap:
 def _overlap(of: Analysis, sender: np.ndarray, start: np.ndarray, end: np.ndarray) -> Overlap:
     """Of what was under way from `start` to `end` for the rank `sender`."""
     ranks = np.unique(sender)
-    work = np.zeros(len(ranks), dtype=np.int64)
-    for number, rank in enumerate(ranks.tolist()):
-        done = work_of(of, rank)
-        mine = sender == rank
-        work[number] = int((done.until(end[mine]) - done.until(start[mine])).sum())
     place = np.searchsorted(ranks, sender)
     return Overlap(ranks, _threads(all_lanes(of.trace, of["segments"], of["calls"]), ranks),
-                   np.bincount(place, minlength=len(ranks)),
-                   np.array([int((end - start)[sender == rank].sum()) for rank in ranks], dtype=np.int64),
-                   work)  # fmt: skip
+                   np.bincount(place, minlength=len(ranks)), sums(place, end - start, len(ranks)),
+                   WorkOfRanks(of).during(sender, start, end))  # fmt: skip

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...registry import Analysis, AnalysisError, analysis_pass
 from ..lanes import all_lanes
-from ..overlap import work_of
+from ..overlap import WorkOfRanks
 
 
 @dataclass
@@ -51,18 +51,18 @@ def overlap_of_set(of: Analysis) -> OverlapOfSet:
     sender, receiver = (calls.rank[row].astype(np.int64) for row in (messages.send, messages.receive))
     start = np.clip(calls.start[messages.send], *window)
     end = np.clip(np.maximum(calls.end[messages.receive], calls.start[messages.send]), *window)
-    sets = [(rank,) for rank in sorted(of.trace.ranks)] if chosen is None else [chosen]
-    lanes = all_lanes(of.trace, of["segments"], calls)
-    found = OverlapOfSet(window, chosen, 0, 0, 0, 0)
-    for one in sets:
-        leaves = np.flatnonzero(np.isin(sender, one) & ~np.isin(receiver, one) & (end > start))
-        if not len(leaves):
-            continue
-        under_way = int((end - start)[leaves].sum())
-        found.messages += len(leaves)
-        found.under_way += under_way
-        found.possible += under_way * int(np.isin(lanes.rank, one).sum())
-        for rank in one:
-            done = work_of(of, rank)
-            found.work += int((done.until(end[leaves]) - done.until(start[leaves])).sum())
-    return found
+    # A message within a set is inside of it. Without a list, each rank is a set of its own.
+    if chosen is None:
+        leaves = np.flatnonzero((sender != receiver) & (end > start))
+    else:
+        leaves = np.flatnonzero(np.isin(sender, chosen) & ~np.isin(receiver, chosen) & (end > start))
+    sender, start, end = sender[leaves], start[leaves], end[leaves]
+    lanes, work = all_lanes(of.trace, of["segments"], calls), WorkOfRanks(of)
+    if chosen is None:
+        threads = np.bincount(lanes.rank, minlength=max(of.trace.ranks) + 1)[sender]
+        done = int(work.during(sender, start, end).sum())
+    else:
+        threads = np.full(len(sender), np.count_nonzero(np.isin(lanes.rank, chosen)))
+        done = sum(int(work.during(np.full(len(start), rank), start, end).sum()) for rank in chosen)
+    duration = end - start
+    return OverlapOfSet(window, chosen, len(leaves), int(duration.sum()), done, int((threads * duration).sum()))
