@@ -17,7 +17,7 @@ namespace {
 
 // A window is a small part of a second-level cache. Copying it costs 10 ns per record (ext4, Linux 6.18), most of it
 // for new pages; half as much again if the kernel has to reserve the blocks on the disk one by one.
-constexpr u64 kUnitsAhead = 16;
+constexpr u64 kMostUnitsAhead = 16;
 constexpr char kNeedsSpace[] = "free disk space or set MARLINE_TRACE_DIR";
 constexpr unsigned kMostThreads = 0xffff;  // threads of a process, in all; one more ends the recording with a warning
 constexpr u64 kMostIds = 0xffffffff;       // ids of a thread: half of an id's bits
@@ -170,9 +170,10 @@ Window* Stream::unused_window() {
 bool Stream::copy_window() {
   if (!count_bytes(kUnitBytes)) return false;
   if (copies_at_ == copies_end_) {
-    copies_at_ = reserve_units(kUnitsAhead);
-    copies_end_ = copies_at_ + kUnitsAhead * kUnitBytes;
-    prepare_part(copies_at_, kUnitsAhead * kUnitBytes);
+    units_ahead_ = units_ahead_ == 0 ? 1 : units_ahead_ < kMostUnitsAhead ? 2 * units_ahead_ : kMostUnitsAhead;
+    copies_at_ = reserve_units(units_ahead_);
+    copies_end_ = copies_at_ + units_ahead_ * kUnitBytes;
+    prepare_part(copies_at_, units_ahead_ * kUnitBytes);
   }
   if (!write_part(copies_at_, window_->unit, kUnitBytes)) {
     stop_recording("cannot append to the trace", strerror(errno), kNeedsSpace);
@@ -219,11 +220,17 @@ void Stream::close() {
     if (was == Window::kUnused) recycle(window);
     if (was == Window::kWriting && !hand_over(window)) window.forget();
   }
-  if (copies_at_ != copies_end_) drop_part(copies_at_, copies_end_ - copies_at_);
+  drop_reserve();
   free(this);
 }
 
+void Stream::drop_reserve() {
+  if (copies_at_ != copies_end_) drop_part(copies_at_, copies_end_ - copies_at_);
+  copies_end_ = copies_at_;
+}
+
 void Stream::trim_all() {
+  if (mine_ != nullptr) mine_->drop_reserve();  // others may be copying
   pthread_mutex_lock(&list_lock);
   for (Stream* stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
     for (int i = 0; i < stream->window_count_; ++i) {

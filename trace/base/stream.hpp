@@ -177,6 +177,7 @@ class Stream {
   void flush();
   Window* unused_window();
   bool copy_window();
+  void drop_reserve();
   void give_up();
   void close();
 
@@ -202,6 +203,7 @@ class Stream {
   u64 sequence_;   // of the window
   u64 copies_at_;  // where the next copy of a window goes in the file, and where the reserved room ends
   u64 copies_end_;
+  u64 units_ahead_;  // how many units were reserved last: they grow, so that a short run leaves a small file
   unsigned number_;
   bool last_round_;
   Stream* next_stream_;

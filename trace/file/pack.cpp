@@ -19,7 +19,7 @@ constexpr u64 kPageBytes = 4096;
 
 u64 rounded_up(u64 bytes, u64 unit) { return (bytes + unit - 1) / unit * unit; }
 
-// Column by column, as differences: most of them repeat or are small, which zstd makes 1 to 2 bytes per record of.
+// Column by column, as differences: most of them repeat or are small, which zstd makes a few bytes per record of.
 void differences(const Record* records, u64 count, u64* columns) {
   u64 before[kWords] = {};
   for (u64 i = 0; i < count; ++i) {

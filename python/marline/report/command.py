@@ -12,7 +12,7 @@ from typing import Any
 from marline.errors import HOLDS, Refusal, say, what_failed
 from marline.report import conditions
 from marline.report.badge import write_badge
-from marline.report.options import add_scripting, check_options
+from marline.report.options import add_parts, add_scripting, check_options
 from marline.report.progress import progress_bar
 from marline.report.several.options import add_several
 from marline.trace.exports.options import FORMATS, add_exports
@@ -26,6 +26,7 @@ try:
     from marline.report import text as report_text
     from marline.report.causes import MACHINE_RULES, RULES
     from marline.report import what_if
+    from marline.report.several import merged
     from marline.report.several.command import print_several
     from marline.trace.analysis import Analysis, AnalysisError, named_passes
     from marline.trace.exports.write import write_exports
@@ -49,6 +50,9 @@ def main(arguments: list[str], _: Path) -> int:
     if options.history is not None:
         with refusing():
             return print_history(options)
+    if options.merge is not None:
+        with refusing():
+            return print_merge(options)
     if len(options.folders) > 1 or options.scaling or options.weak_scaling:
         with refusing():
             print_several(options)
@@ -87,6 +91,15 @@ def judge(options: argparse.Namespace, document: dict[str, Any]) -> int:
     return HOLDS if lines else 0
 
 
+def print_merge(options: argparse.Namespace) -> int:
+    document = merged.merge(options.merge)
+    if options.json:
+        print(json.dumps(document, indent=1))
+    else:
+        merged.print_merged(document, report_text.console_for(sys.stdout))
+    return 0
+
+
 def print_history(options: argparse.Namespace) -> int:
     lines = history.read(options.history)
     if options.badge:
@@ -117,7 +130,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         prog="marline report",
         usage="marline report DIR [OPTION ...]\n"
         "       marline report DIR DIR ... [--scaling | --weak-scaling] [--json] [--html FILE]\n"
-        "       marline report --history DIR [--csv | --json] [--html FILE] [--badge FILE]",
+        "       marline report --history DIR [--csv | --json] [--html FILE] [--badge FILE]\n"
+        "       marline report --merge PART ... [--json]",
         description="Says what a trace holds: work, idle and overhead of each rank, the biggest cause of lost time, "
         "and what to try next.",
     )
@@ -135,6 +149,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add_views(parser)
     add_exports(parser)
     add_scripting(parser)
+    add_parts(parser)
     options = parser.parse_args(arguments)
     options.folder = options.folders[0] if options.folders else None
     return options
@@ -166,7 +181,7 @@ def analyse(folder: Path, options: argparse.Namespace, further: bool = True) -> 
         windows = getattr(options, "windows", None) or DEFAULT_WINDOWS
         selection = Selection(getattr(options, "selected_window", None), getattr(options, "selected_ranks", None))
         own += ["overlap_of_set"] if selection and "overlap_of_set" not in own else []
-        of = Analysis(load(folder, progress), progress, windows, selection)
+        of = Analysis(load(folder, progress, getattr(options, "here", False)), progress, windows, selection)
         for name in (*metrics.PASSES, *(metrics.FURTHER if further else ()), *own):
             of[name]
         said = write_views(of, Views(options.perfetto, options.chrome, options.png, options.svg, options.color_by),

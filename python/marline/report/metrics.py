@@ -20,6 +20,7 @@ from marline.report.what_if import add_expected
 from marline.trace.analysis import Analysis
 from marline.trace.passes import held_receives, tied_waits  # noqa: F401  registers their passes
 from marline.trace.passes.thread_time.causes import CAUSES
+from marline.trace.read.records import is_recorded
 from marline.trace.what_if import model  # noqa: F401  registers its pass
 
 # Each has its own key in the document; what `marline trace` says after a run needs none of them.
@@ -85,7 +86,7 @@ def program(of: Analysis) -> dict[str, Any]:
         "argv": first.get("argv", []),
         "runtime": first.get("runtime", ""),
         "mpi": first.get("mpi", ""),
-        "hosts": sorted({one.get("host", "") for one in ranks.values()}),
+        "hosts": sorted({one.get("host", "") for one in ranks.values() if is_recorded(one)}),
         "records": len(of.trace.time),
         "ranks_left_out": len(of.trace.left_out()),
     }

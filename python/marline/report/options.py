@@ -35,10 +35,19 @@ def add_scripting(parser: argparse.ArgumentParser) -> None:
                        help="draw the efficiency as a small SVG; of --history that of the newest commit")  # fmt: skip
 
 
+def add_parts(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("for jobs of many nodes (docs/guide/large-jobs.md)")
+    group.add_argument("--here", action="store_true", help="read the records of this node only")
+    group.add_argument("--merge", metavar="PART", type=Path, nargs="+",
+                       help="instead of a trace: one report of what `--here --json` has printed on each node")
+
+
 def check_options(options: argparse.Namespace, given: list[str], formats: list[str]) -> None:
     """Refuses what makes no sense together. `given`: the words of the command line."""
     if options.history is not None:
         _check_history(options, given)
+    elif options.merge is not None:
+        _check_merge(options, given)
     elif options.folder is None:
         raise Refusal("give a trace (a folder of `marline trace`), or --history DIR for stored summaries", USAGE)
     if options.commit is not None and options.summary is None:
@@ -51,6 +60,14 @@ def check_options(options: argparse.Namespace, given: list[str], formats: list[s
         if file is not None and str(file) in files:
             raise Refusal(f"{file}: --{files[str(file)]} and --{name} would both write it: give two names", USAGE)
         files[str(file)] = name
+
+
+def _check_merge(options: argparse.Namespace, given: list[str]) -> None:
+    if options.folder is not None:
+        raise Refusal(f"--merge reads parts, and no trace: leave {options.folder} out", USAGE)
+    for word in given:
+        if word.startswith("--") and word.partition("=")[0] not in ("--merge", "--json"):
+            raise Refusal(f"--merge goes with --json only: leave {word} out", USAGE)
 
 
 def _check_history(options: argparse.Namespace, given: list[str]) -> None:

@@ -53,7 +53,7 @@ def print_report(document: dict[str, Any], console: Console, with_windows: bool 
     parts += [passes(document)] if document["passes"] else []
     parts += [what_if.table(found) for found in document["what_if"]]
     for part in [*parts, *([] if no_tasks else [verdict(document)])]:
-        _print(part, console)
+        print_part(part, console)
         console.print()
 
 
@@ -61,7 +61,7 @@ def print_report(document: dict[str, Any], console: Console, with_windows: bool 
 _TRAILING = re.compile(r" +((?:\x1b\[[\d;]*m)*)$", re.MULTILINE)
 
 
-def _print(part: RenderableType, console: Console, soft_wrap: bool = False) -> None:
+def print_part(part: RenderableType, console: Console, soft_wrap: bool = False) -> None:
     """Without the blanks with which tables fill their lines."""
     with console.capture() as captured:
         console.print(part, soft_wrap=soft_wrap)
@@ -73,10 +73,10 @@ def print_short(document: dict[str, Any], console: Console) -> None:
     total = document["total"]
     whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
     shares = ", ".join(f"{name} {percent(total[f'{name}_ns'], whole)}" for name, _, _ in PARTS)
-    _print(f"{_shape(document)}: {duration(total['makespan_ns'])}, {shares}", console, soft_wrap=True)
+    print_part(f"{_shape(document)}: {duration(total['makespan_ns'])}, {shares}", console, soft_wrap=True)
     if document["passes"]:
-        _print(passes(document), console)
-    _print(verdict(document), console)
+        print_part(passes(document), console)
+    print_part(verdict(document), console)
 
 
 def header(document: dict[str, Any]) -> Text:
@@ -153,7 +153,7 @@ def _bar(row: dict[str, Any]) -> Text:
 
 def facts(document: dict[str, Any]) -> Table:
     """Discovery, graph and communication, a line each."""
-    table = _lines()
+    table = lines()
     graph, discovery = document["graph"], document["discovery"]
     if graph["tasks"]:
         rate = discovery["tasks_per_second"]
@@ -194,8 +194,8 @@ def facts(document: dict[str, Any]) -> Table:
 def of_all_ranks(document: dict[str, Any]) -> list[tuple[str, str]]:
     """What bounds the run, which takes the records of every rank."""
     if left_out := document["program"]["ranks_left_out"]:
-        return [("not known", f"efficiency, critical path, bounds and late sends: they need all ranks, and {count(left_out)} of "
-                 f"{count(left_out + len(document['ranks']))} were not recorded")]  # fmt: skip
+        return [("not known", f"efficiency, critical path, bounds and late sends: they need all ranks, "
+                 f"and the records of {count(left_out)} of {count(left_out + len(document['ranks']))} are not here")]  # fmt: skip
     path = bounds(document["critical_path"], len(document["ranks"]))
     return efficiency_tree(document["efficiency"]) + path + bounds_by_machine(document["bounds"])
 
@@ -347,7 +347,7 @@ def _add_part_columns(table: Table) -> None:
 
 def passes(document: dict[str, Any]) -> Group:
     """What --pass asks for. What a user's pass gives is printed as it is."""
-    table = _lines()
+    table = lines()
     built_in = {name: result for name, result in document["passes"].items() if is_built_in(name)}
     for name, result in document["passes"].items():
         if name in built_in:
@@ -361,7 +361,7 @@ def passes(document: dict[str, Any]) -> Group:
 
 def verdict(document: dict[str, Any]) -> Table:
     """The biggest cause of lost time, the next thing to try, and what makes the numbers doubtful."""
-    table = _lines()
+    table = lines()
     causes = document["causes"]
     if causes:
         table.add_row(Text("biggest loss", style="red"), causes[0]["text"])
@@ -376,7 +376,7 @@ def verdict(document: dict[str, Any]) -> Table:
     return table
 
 
-def _lines() -> Table:
+def lines() -> Table:
     """A title and a text, which wraps beside its title."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(style="bold", no_wrap=True)

@@ -45,8 +45,8 @@ def predictions(of: Analysis, texts: Sequence[str]) -> list[dict[str, Any]]:
     if not asked:
         return []
     if left_out := len(of.trace.left_out()):
-        raise AnalysisError(f"--what-if needs all ranks, and {left_out} were not recorded: record the run without "
-                            "MARLINE_TRACE_RANKS")  # fmt: skip
+        raise AnalysisError(f"--what-if needs all ranks, and the records of {left_out} are not here: record the run "
+                            "without MARLINE_TRACE_RANKS, read it without --here")  # fmt: skip
     model = WhatIf(of)
     return [model.predict(changes).document() for changes in asked]
 

@@ -48,7 +48,8 @@ def test_ranks_that_are_left_out_leave_a_description(tmp_path: Path, mpi: str) -
     assert refused.returncode == 125 and "MARLINE_TRACE_RANKS names no rank of this run (0 to 0)" in refused.stderr
 
 
-@pytest.mark.parametrize(("value", "rest"), [("x", "x"), ("3-1", "3-1"), ("1,,2", ",2"), ("0-:0", "0-:0"), ("-1", "-1")])
+@pytest.mark.parametrize(("value", "rest"),
+                         [("x", "x"), ("3-1", "3-1"), ("1,,2", ",2"), ("0-:0", "0-:0"), ("-1", "-1")])
 def test_list_that_cannot_be_read(tmp_path: Path, value: str, rest: str) -> None:
     program = tmp_path / "program"
     source = '#include <marline/trace.h>\\nint main(void) { marline_region_begin("a"); marline_region_end(); }'
@@ -72,8 +73,8 @@ def test_what_takes_all_ranks_is_left_out(tmp_path: Path) -> None:
     assert [row["work_ns"] for row in part["ranks"]] == [whole["ranks"][0]["work_ns"]]
     assert part["causes"] == [] or "expected" not in part["causes"][0]
     said = " ".join(report(tmp_path).stdout.split())
-    assert "they need all ranks, and 1 of 2 were not recorded" in said
+    assert "they need all ranks, and the records of 1 of 2 are not here" in said
     assert "1 rank of 2 not recorded (MARLINE_TRACE_RANKS)" in said
     assert not any(word in said for word in ("bounded by", "at a time, on average", "at best", "parallel "))
     refused = report(tmp_path, "--what-if", "network x0")
-    assert refused.returncode == 125 and "needs all ranks, and 1 were not recorded" in refused.stderr
+    assert refused.returncode == 125 and "needs all ranks, and the records of 1 are not here" in refused.stderr

@@ -8,7 +8,7 @@ from marline.trace.exports.options import FORMATS
 
 # What describes one trace only.
 _OF_ONE = ("csv", "windows", "selected_window", "selected_ranks", "passes", "perfetto", "chrome", "png", "svg",
-           "color_by", "full", "fail_if", "summary", "badge", *FORMATS)  # fmt: skip
+           "color_by", "full", "fail_if", "summary", "badge", "here", *FORMATS)  # fmt: skip
 
 
 def add_several(parser: argparse.ArgumentParser) -> None:

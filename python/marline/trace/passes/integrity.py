@@ -42,10 +42,13 @@ def _ranks(of: Analysis) -> list[str]:
     left_out = of.trace.left_out()
     silent = sorted(set(of.trace.ranks) - set(of.trace.rank[group_starts(of.trace.rank)].tolist()) - set(left_out))
     found = [f"{_plural(len(missing), 'rank')} of {size} left no trace: {_some(missing)}"] if missing else []
-    if left_out:
-        # What spans all ranks is said to be of those that were recorded: a wait for another one has no cause here.
-        found.append(f"{_plural(len(left_out), 'rank')} of {len(of.trace.ranks)} not recorded (MARLINE_TRACE_RANKS): "
-                     "figures are of the others; messages with ranks that were not recorded are in none")
+    elsewhere = [rank for rank in left_out if of.trace.ranks[rank].get("elsewhere")]
+    # What spans all ranks is said to be of those that are here: a wait for another one has no cause here.
+    for number, why in ((len(left_out) - len(elsewhere), "not recorded (MARLINE_TRACE_RANKS)"),
+                        (len(elsewhere), "on other nodes, not read (--here)")):  # fmt: skip
+        if number:
+            found.append(f"{_plural(number, 'rank')} of {len(of.trace.ranks)} {why}: figures are of the others; messages "
+                         "to and from such ranks are in none")  # fmt: skip
     return found + ([f"{_plural(len(silent), 'rank')} left no records: {_some(silent)}"] if silent else [])
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from .records import is_recorded
+
 ClockMap = Callable[[np.ndarray], np.ndarray]
 
 
@@ -32,13 +34,15 @@ def frequency(metadata: dict[str, Any]) -> float:
 
 
 def clock_maps(ranks: dict[int, dict[str, Any]]) -> dict[int, ClockMap]:
-    """For each rank the function from its counter values to nanoseconds since rank 0's clock_begin."""
+    """For each rank with records the function from its counter values to nanoseconds since rank 0's clock_begin."""
     base_rank = min(ranks)
     base = ranks[base_rank]
     rate = frequency(base)
     origin = base["clock_begin"]["cycles"]
     maps: dict[int, ClockMap] = {}
     for rank, metadata in ranks.items():
+        if not is_recorded(metadata):
+            continue
         slope, anchor, image = _line_to_base(metadata, base)
         maps[rank] = _make_map(slope / rate, anchor, (image - origin) / rate)
     return maps

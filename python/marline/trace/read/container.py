@@ -9,6 +9,8 @@ be there twice, and then the better one counts.
 from __future__ import annotations
 
 import os
+import re
+import socket
 import struct
 from collections import defaultdict
 from collections.abc import Iterator
@@ -43,6 +45,16 @@ class Piece:
     checksum: int = 0
 
 
+def file_of_this_node() -> str:
+    """The name that recorders on this node give their file (container_name in trace/file/container.cpp)."""
+    host = re.sub(r"[^A-Za-z0-9.-]", "_", socket.gethostname()[:47])
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")[:8]
+    except OSError:
+        boot = ""
+    return f"node.{host}.{boot}.mtr"
+
+
 class Container:
     """Reads the file instead of mapping it: a hole in a file on a full disk cannot be mapped."""
 
@@ -68,6 +80,10 @@ class Container:
 
     def threads(self, process: int) -> list[int]:
         return sorted(thread for owner, thread in self._pieces if owner == process)
+
+    def pieces(self) -> Iterator[Piece]:
+        """All of them, of any process and thread."""
+        return (piece for pieces in self._pieces.values() for same in pieces.values() for piece in same)
 
     def bytes(self, process: int, thread: int) -> int:
         return sum(piece.bytes for pieces in self._pieces[process, thread].values() for piece in pieces)

@@ -19,7 +19,7 @@ import numpy as np
 
 from .causality import repair
 from .clock import ClockError, ClockMap, clock_maps
-from .container import Container
+from .container import Container, file_of_this_node
 from .events import EVENTS
 from .progress import Progress, no_progress
 from .records import TASK_BITS, Trace, TraceError, is_recorded
@@ -68,17 +68,20 @@ class _Stream:
     records: np.ndarray
 
 
-def read_trace(folder: str | Path, progress: Progress = no_progress) -> Trace:
-    """Reads every rank and thread found in `folder`. `progress` counts bytes."""
+def read_trace(folder: str | Path, progress: Progress = no_progress, here: bool = False) -> Trace:
+    """Reads every rank and thread found in `folder`. `progress` counts bytes. `here`: of the ranks of other nodes only
+    the descriptions."""
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise TraceError(f"{folder} is a file: give the folder of a trace, as `marline trace` leaves it")
     if not folder.is_dir():
         raise TraceError(f"{folder}: no such folder: give the one that `marline trace` has made")
-    processes = _read_processes(folder)
-    if not processes:
+    only = file_of_this_node() if here else None
+    ranks, processes = _read_processes(folder, only)
+    if not ranks:
         raise TraceError(f"{folder}: holds no trace (no *.json): give the folder that `marline trace` has made")
-    ranks = {process.metadata["rank"]: process.metadata for process in processes}
+    if not processes:
+        raise TraceError(f"{folder}: holds no records of this node ({only}): --here is for the nodes of the run")
     cut = _what_was_cut(processes)
     tables = Tables(folder)
     streams = _read_streams(processes, tables, cut, progress)
@@ -91,11 +94,12 @@ def read_trace(folder: str | Path, progress: Progress = no_progress) -> Trace:
     return repair(trace)
 
 
-def _read_processes(folder: Path) -> list[_Process]:
-    """What the descriptions in the folder say, each with the file that has its records."""
+def _read_processes(folder: Path, only: str | None) -> tuple[dict[int, dict[str, Any]], list[_Process]]:
+    """What the descriptions in the folder say, by rank; and the processes whose records are read, each with the file
+    that has them."""
+    ranks: dict[int, dict[str, Any]] = {}
     containers: dict[str, Container] = {}
     found: dict[tuple[str, int], _Process] = {}
-    ranks: set[int] = set()
     for path in sorted(folder.glob("*.json")):
         metadata = _read_metadata(path)
         rank, name, process = metadata["rank"], metadata["file"], metadata["process"]
@@ -103,11 +107,14 @@ def _read_processes(folder: Path) -> list[_Process]:
             raise TraceError(f"{path}: a second process says that it is rank {rank}: give each run its own folder")
         if (name, process) in found:
             raise TraceError(f"{path}: names the same records as {found[name, process].description.name}: damaged")
+        ranks[rank] = metadata
+        if only is not None and name != only:
+            metadata["elsewhere"] = True
+            continue
         if name not in containers:
             containers[name] = Container(folder / name)
-        ranks.add(rank)
         found[name, process] = _Process(path, metadata, containers[name])
-    return list(found.values())
+    return ranks, list(found.values())
 
 
 def _what_was_cut(processes: list[_Process]) -> list[str]:

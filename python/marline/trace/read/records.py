@@ -22,8 +22,8 @@ class TraceError(Exception):
 
 
 def is_recorded(metadata: dict[str, Any]) -> bool:
-    """Whether this process recorded: MARLINE_TRACE_RANKS may have left it out."""
-    return metadata.get("recorded", True) is not False
+    """Whether records of this process are here: MARLINE_TRACE_RANKS may have left it out, or it ran elsewhere."""
+    return metadata.get("recorded", True) is not False and not metadata.get("elsewhere")
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Trace:
     skipped: dict[str, int] = field(default_factory=dict)  # records of events that this version does not know, by name
 
     def left_out(self) -> list[int]:
-        """Ranks that MARLINE_TRACE_RANKS left out: they are named, and have no records."""
+        """Ranks that are known, and whose records are not here."""
         return [rank for rank, metadata in self.ranks.items() if not is_recorded(metadata)]
 
     def select(self, name: str) -> np.ndarray:

@@ -29,9 +29,9 @@ class Views:
         return any((self.perfetto, self.chrome, self.png, self.svg))
 
 
-def load(folder: str | Path, progress: Progress = no_progress) -> Trace:
+def load(folder: str | Path, progress: Progress = no_progress, here: bool = False) -> Trace:
     """The trace in `folder`. Its processes know where they were read from: symbols are kept there."""
-    trace = read_trace(folder, progress)
+    trace = read_trace(folder, progress, here)
     for metadata in trace.ranks.values():
         metadata["folder"] = str(folder)
     return trace
