@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """How fast traces are read and analysed: writes a synthetic, valid trace of N records, runs every pass of
-marline.trace on it, and prints a table of seconds, records per second and peak memory per stage.
+marline.trace on it, and prints a table of CPU seconds, records per second and peak memory per stage.
 
 The program traced is a 1-D stencil of tasks on several ranks and threads: in each step every task of a rank depends on
 itself and its neighbours of the step before; the first task of each rank sends to the next rank and the last receives,
@@ -174,13 +174,13 @@ def peak_mib() -> float:
 def measure(folder: Path) -> tuple[int, list[Stage], str]:
     """Reads and runs every pass, each charged only with its own time; then replays the run in the model of
     `--what-if`, and says how fast that is."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     trace = reader.read_trace(folder)
-    stages = [Stage("read", time.perf_counter() - begin, peak_mib())]
+    stages = [Stage("read", time.process_time() - begin, peak_mib())]
     started: dict[str, float] = {}
 
     def progress(name: str, _done: int, _total: int) -> None:
-        now = time.perf_counter()
+        now = time.process_time()
         for earlier, at in started.items():
             stages.append(Stage(earlier, now - at, peak_mib()))
         started.clear()
@@ -202,7 +202,7 @@ def measure(folder: Path) -> tuple[int, list[Stage], str]:
 
 def table(records: int, stages: list[Stage]) -> list[str]:
     seconds = sum(stage.seconds for stage in stages)
-    lines = ["| stage | seconds | records/s | peak memory, MiB |", "|---|---:|---:|---:|"]
+    lines = ["| stage | CPU seconds | records/s | peak memory, MiB |", "|---|---:|---:|---:|"]
     for stage in [*stages, Stage("**all**", seconds, max(stage.peak_mib for stage in stages))]:
         rate = records / stage.seconds if stage.seconds else float("inf")
         lines.append(f"| {stage.name} | {stage.seconds:.2f} | {rate:,.0f} | {stage.peak_mib:,.0f} |")

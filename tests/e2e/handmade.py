@@ -51,8 +51,8 @@ class Stream:
 
 
 def description(rank: int = 0, **changes: Any) -> dict[str, Any]:
-    return {"format": reader.FORMAT, "rank": rank, "size": 0, "file": f"rank{rank:04}.mtr", "process": 1, "boot_id": "here",
-            "fingerprint": f"{events.FINGERPRINT:016x}",
+    return {"format": reader.FORMAT, "rank": rank, "size": 0, "file": f"rank{rank:04}.mtr", "process": 1,
+            "boot_id": "here", "fingerprint": f"{events.FINGERPRINT:016x}",
             "clock_begin": {"cycles": 1000, "monotonic_ns": 5000}, "clock_end": {"cycles": 2000, "monotonic_ns": 6000},
             "clock_samples": [], "maps": []} | changes
 

@@ -194,8 +194,9 @@ def facts(document: dict[str, Any]) -> Table:
 def of_all_ranks(document: dict[str, Any]) -> list[tuple[str, str]]:
     """What bounds the run, which takes the records of every rank."""
     if left_out := document["program"]["ranks_left_out"]:
-        return [("not known", f"efficiency, critical path, bounds and late sends: they need all ranks, "
-                 f"and the records of {count(left_out)} of {count(left_out + len(document['ranks']))} are not here")]  # fmt: skip
+        known = left_out + len(document["ranks"])
+        return [("not known", "efficiency, critical path, bounds and late sends: they need all ranks, and the records "
+                 f"of {count(left_out)} of {count(known)} are not here")]  # fmt: skip
     path = bounds(document["critical_path"], len(document["ranks"]))
     return efficiency_tree(document["efficiency"]) + path + bounds_by_machine(document["bounds"])
 

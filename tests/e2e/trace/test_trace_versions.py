@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces of other versions of Marline: records of events that the reader lacks are skipped and told of; whatever it
-would misread is refused in one line. The traces are made by hand: a description names the event table by a hash, and the
-table lies beside it."""
+would misread is refused in one line. The traces are made by hand: a description names the event table by a hash, and
+the table lies beside it."""
 from __future__ import annotations
 
 import json

@@ -47,8 +47,8 @@ def _ranks(of: Analysis) -> list[str]:
     for number, why in ((len(left_out) - len(elsewhere), "not recorded (MARLINE_TRACE_RANKS)"),
                         (len(elsewhere), "on other nodes, not read (--here)")):  # fmt: skip
         if number:
-            found.append(f"{_plural(number, 'rank')} of {len(of.trace.ranks)} {why}: figures are of the others; messages "
-                         "to and from such ranks are in none")  # fmt: skip
+            found.append(f"{_plural(number, 'rank')} of {len(of.trace.ranks)} {why}: figures are of the others; "
+                         "messages to and from such ranks are in none")  # fmt: skip
     return found + ([f"{_plural(len(silent), 'rank')} left no records: {_some(silent)}"] if silent else [])
 
 
