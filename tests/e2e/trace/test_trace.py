@@ -374,3 +374,24 @@ def test_many_short_threads_leave_a_small_file(tmp_path: Path) -> None:
     (file,) = (tmp_path / "trace").glob("*.mtr")
     assert file.stat().st_blocks * 512 < 200 << 10  # a window is 64 KiB
     assert len(model.tasks(trace, model.segments(trace)).id) == 20
+
+
+def test_records_are_compressed_also_on_busy_cores(tmp_path: Path) -> None:
+    """Six windows, each of which takes far longer to fill than to compress: if no core is idle, the thread does it."""
+    source = r"""
+    #include <unistd.h>
+    int main(void) {
+      #pragma omp parallel num_threads(1)
+      for (int i = 0; i < 6000; i++) {
+        #pragma omp task if(0)
+        usleep(20);
+      }
+      return 0;
+    }
+    """
+    program = compile_program(tmp_path, source)
+    subprocess.run([program], env=environment(tmp_path / "trace"), check=True, timeout=SECONDS)
+    trace = reader.read_trace(tmp_path / "trace")
+    assert len(trace.select("task_create")) == 6000 and len(trace.time) > 12000 and trace.cut == []
+    (file,) = (tmp_path / "trace").glob("*.mtr")
+    assert file.stat().st_blocks * 512 < 160 << 10 < 12000 * 32  # one window, the head, and the blocks
