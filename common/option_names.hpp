@@ -48,6 +48,7 @@ inline constexpr const char* kOptionNames[] = {
     "MARLINE_TRACE_EVENTS",
     "MARLINE_TRACE_LIMIT",
     "MARLINE_TRACE_RANKS",
+    "MARLINE_TRACE_SAMPLE",
     "MARLINE_TRACE_START",
     "MARLINE_WATCHDOG",
     "MARLINE_WIRE",

@@ -2,19 +2,46 @@
 //
 // Lists the executable mappings as the kernel lists them, with the build ids that the loaded objects carry in their
 // notes (ELF: PT_NOTE, NT_GNU_BUILD_ID of the name "GNU"). They are read anew each time the JSON file is written, so
-// that its last version contains libraries that the program loads later.
+// that its last version contains libraries that the program loads later. What has been listed once stays, until other
+// code lies there: MPI_Finalize unloads libraries whose functions are in call stacks. Called under process_lock.
 #include "base/code_maps.hpp"
 
 #include <inttypes.h>
 #include <limits.h>
 #include <link.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 namespace marline::trace {
 namespace {
 
 constexpr size_t kMostIdBytes = 32;  // SHA-1 has 20
+
+struct CodeMap {
+  uint64_t begin;
+  uint64_t end;
+  uint64_t offset;
+  char* path;
+  char id[2 * kMostIdBytes + 1];
+};
+
+constexpr int kMostMaps = 4096;  // further ones are not listed
+CodeMap listed[kMostMaps];
+int listed_count;
+
+// Drops other code that overlaps the new one. Returns false if the same is there already.
+bool make_place(uint64_t begin, uint64_t end, const char* path) {
+  for (int i = listed_count - 1; i >= 0; --i) {
+    CodeMap& old = listed[i];
+    if (old.begin == begin && old.end == end && strcmp(old.path, path) == 0) return false;
+    if (old.begin < end && begin < old.end) {
+      free(old.path);
+      old = listed[--listed_count];
+    }
+  }
+  return listed_count < kMostMaps;
+}
 
 struct BuildId {
   uint64_t begin;  // begin and end of a mapping: the id of the object at these addresses is looked for
@@ -69,8 +96,8 @@ int find_build_id(dl_phdr_info* object, size_t, void* argument) {
   return 1;
 }
 
-// Writes one line of /proc/self/maps. Returns false if it is no executable mapping of a file.
-bool write_map(FILE* out, const char* separator, char* line) {
+// Adds what one line of /proc/self/maps says, if it is an executable mapping of a file.
+void list_map(char* line) {
   uint64_t begin = 0;
   uint64_t end = 0;
   uint64_t offset = 0;
@@ -78,36 +105,38 @@ bool write_map(FILE* out, const char* separator, char* line) {
   int path_at = 0;
   const int found =
       sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &begin, &end, rights, &offset, &path_at);
-  if (found != 4 || rights[2] != 'x' || line[path_at] != '/') {
-    return false;
-  }
+  if (found != 4 || rights[2] != 'x' || line[path_at] != '/') return;
   line[strcspn(line, "\n")] = '\0';
+  if (!make_place(begin, end, line + path_at)) return;
+  char* path = strdup(line + path_at);
+  if (path == nullptr) return;
   BuildId id = {.begin = begin, .end = end, .text = {}};
   dl_iterate_phdr(find_build_id, &id);
+  CodeMap& fresh = listed[listed_count++];
+  fresh = {.begin = begin, .end = end, .offset = offset, .path = path, .id = {}};
+  memcpy(fresh.id, id.text, sizeof fresh.id);
+}
+
+void write_map(FILE* out, const char* separator, const CodeMap& map) {
   fprintf(out,
           "%s    {\"begin\": %" PRIu64 ", \"end\": %" PRIu64 ", \"offset\": %" PRIu64
           ", \"build_id\": \"%s\", \"path\": ",
-          separator, begin, end, offset, id.text);
-  write_string(out, line + path_at);
+          separator, map.begin, map.end, map.offset, map.id);
+  write_string(out, map.path);
   fputc('}', out);
-  return true;
 }
 
 }  // namespace
 
 void write_code_maps(FILE* out) {
-  fputs("  \"maps\": [", out);
   FILE* in = fopen("/proc/self/maps", "re");
   char line[PATH_MAX + 128];
-  const char* separator = "\n";
-  while (in != nullptr && fgets(line, sizeof line, in) != nullptr) {
-    if (write_map(out, separator, line)) {
-      separator = ",\n";
-    }
-  }
+  while (in != nullptr && fgets(line, sizeof line, in) != nullptr) list_map(line);
   if (in != nullptr) {
     fclose(in);
   }
+  fputs("  \"maps\": [", out);
+  for (int i = 0; i < listed_count; ++i) write_map(out, i == 0 ? "\n" : ",\n", listed[i]);
   fputs("],\n", out);
 }
 

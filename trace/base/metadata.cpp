@@ -107,8 +107,8 @@ void write_counters(FILE* out, const marline_counters_t& counters) {
 void write_options(FILE* out, const Metadata& process) {
   fputs("  \"events\": [", out);
   write_event_words(out, process.options.events);
-  fprintf(out, "],\n  \"start\": \"%s\",\n  \"limit\": %" PRIu64 ",\n", process.options.begin_off ? "off" : "on",
-          process.options.limit);
+  fprintf(out, "],\n  \"start\": \"%s\",\n  \"limit\": %" PRIu64 ",\n  \"sample_hz\": %u,\n",
+          process.options.begin_off ? "off" : "on", process.options.limit, process.options.sample_hz);
   const char* stopped = __atomic_load_n(&process.stopped, __ATOMIC_ACQUIRE);
   write_member(out, "stopped", stopped == nullptr ? "" : stopped);
 }

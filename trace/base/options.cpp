@@ -82,6 +82,15 @@ bool read_ranks(Cursor& in, Options& to) {
   return true;
 }
 
+bool read_rate(Cursor& in, Options& to) {
+  constexpr unsigned kUsual = 100, kMost = 1000;
+  static constexpr const char* kStates[] = {"off", "on"};
+  bool on = false;
+  if (!read_word(in, kStates, on)) return read_number(in, 1, kMost, to.sample_hz);
+  to.sample_hz = on ? kUsual : 0;
+  return true;
+}
+
 constexpr OptionRow<Options> kOptions[] = {
     {"MARLINE_TRACE_DIR", "", "a folder", "Where to record: a folder without a trace. Empty: nothing is recorded."},
     {"MARLINE_TRACE_EVENTS", "", "a list of task, dependence, sync, mutex, work, mpi, region, device",
@@ -97,6 +106,8 @@ constexpr OptionRow<Options> kOptions[] = {
      [](Cursor& in, Options& to) { return in.at_end() || (read_plain_bytes(in, to.limit) && to.limit > 0); }},
     {"MARLINE_TRACE_RANKS", "", "a list of ranks and ranges like 0,100-107 or 0-:8 (every eighth)",
      "Which MPI ranks record; the others leave a description only. Empty: all.", read_ranks},
+    {"MARLINE_TRACE_SAMPLE", "off", "off, on (100), or how many samples a second, from 1 to 1000",
+     "How often the call stack of a thread is recorded, by its CPU time.", read_rate},
 };
 
 }  // namespace

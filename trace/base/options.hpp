@@ -30,10 +30,11 @@ struct RankList {
 };
 
 struct Options {
-  unsigned events;  // MARLINE_TRACE_EVENTS=WORD,WORD...: bits of Events (kinds.hpp); default: all
-  bool begin_off;   // MARLINE_TRACE_START=off: records from the first "on" that the program asks for
-  uint64_t limit;   // MARLINE_TRACE_LIMIT=SIZE: bytes of records per process; 0: none
-  RankList ranks;   // MARLINE_TRACE_RANKS=LIST
+  unsigned events;     // MARLINE_TRACE_EVENTS=WORD,WORD...: bits of Events (kinds.hpp); default: all
+  bool begin_off;      // MARLINE_TRACE_START=off: records from the first "on" that the program asks for
+  uint64_t limit;      // MARLINE_TRACE_LIMIT=SIZE: bytes of records per process; 0: none
+  RankList ranks;      // MARLINE_TRACE_RANKS=LIST
+  unsigned sample_hz;  // MARLINE_TRACE_SAMPLE=HZ: samples of a second of CPU time; 0: none
 };
 
 // Ends the program with exit code 2 if a value cannot be used: without its trace, the run would be in vain.

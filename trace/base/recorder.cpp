@@ -238,7 +238,11 @@ void stop_recording(const char* what, const char* value, const char* advice) {
   snprintf(reason, sizeof reason, "%s: %s", what, value);
   __atomic_store_n(&process.stopped, static_cast<const char*>(reason), __ATOMIC_RELEASE);
   switch_recording(true);
-  fprintf(stderr, "marline-trace: %s; recording stops: %s\n", reason, advice);
+  // Not by stdio: a signal handler comes here, too, if a sample finds the disk full.
+  char line[kPathBytes + 256];
+  const int length = snprintf(line, sizeof line, "marline-trace: %s; recording stops: %s\n", reason, advice);
+  const auto shown = static_cast<size_t>(length) < sizeof line ? static_cast<size_t>(length) : sizeof line - 1;
+  if (write(STDERR_FILENO, line, shown) < 0) return;  // stderr is closed: the line is lost
 }
 
 bool count_bytes(uint64_t bytes) {

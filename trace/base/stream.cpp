@@ -11,6 +11,7 @@
 #include "file/container.hpp"
 #include "base/core_waits.hpp"
 #include "base/packer.hpp"
+#include "unwind/loaded_code.hpp"
 
 namespace marline::trace {
 namespace {
@@ -69,6 +70,7 @@ Stream* Stream::open_mine() {
   mine_ = stream;
   pthread_setspecific(exit_key, stream);
   begin_core_waits();
+  begin_sampling({.state = sample_state, .write = write_sample});
   return stream;
 }
 
@@ -80,6 +82,10 @@ Stream* Stream::mine_slowly() {
 // Returns true if recording is on. If recording was off and on again since the last event, no record says so, because
 // nothing happened on this thread in between.
 bool Stream::follow_switches() {
+  if (code_is_old_) {
+    code_is_old_ = false;
+    refresh_loaded_code();
+  }
   const u64 now = load_switches();
   if (is_off(now)) {
     if (switches_ != kOff) {
@@ -100,6 +106,31 @@ bool Stream::follow_switches() {
     }
   }
   return true;
+}
+
+SampleWriter::State Stream::sample_state() {
+  const Stream* stream = mine_if_on();
+  if (stream == nullptr) return SampleWriter::State::kOff;
+  return stream->flushing_ ? SampleWriter::State::kBusy : SampleWriter::State::kOpen;
+}
+
+void Stream::write_sample(const u64* frames, int count, u64 weight, bool met_unknown_code) {
+  constexpr int kWeightBits = 48;
+  Stream* stream = mine_;
+  stream->in_handler_ = true;
+  const u64 time = read_cycles();
+  const u64 task = stream->current_task_;
+  for (int i = 0; i < count; ++i) {
+    stream->emit_at(time, task,
+                    event::sample{.code = frames[i],
+                                  .outward = static_cast<u64>(count - 1 - i),
+                                  .weight = i == 0 ? saturated(weight, kWeightBits) : 0});
+  }
+  stream->in_handler_ = false;
+  if (met_unknown_code) {
+    stream->code_is_old_ = true;
+    stream->switches_ = kLook;
+  }
 }
 
 // Under list_lock.
@@ -129,6 +160,14 @@ void Stream::write_into(Window& window, bool clear) {
 
 void Stream::flush() {
   created_ = nullptr;
+  flushing_ = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  change_window();
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  flushing_ = false;
+}
+
+void Stream::change_window() {
   if (window_ == nullptr) {
     next_ = scratch_ + 1;
     return;
@@ -145,7 +184,7 @@ void Stream::flush() {
     __atomic_store_n(&full->state, Window::kFull, __ATOMIC_RELAXED);  // hand_over releases it
     // Not taken only at the end of the process: then the window stays in the file as it is.
     (void)hand_over(*full);
-  } else if (pack_here(*full, before - began_) || copy_window()) {
+  } else if ((!in_handler_ && pack_here(*full, before - began_)) || copy_window()) {
     write_into(*full, true);
   } else {
     give_up();
@@ -161,7 +200,7 @@ Window* Stream::unused_window() {
     // Acquire pairs with the packer's release: the block is complete before the window is cleared.
     if (__atomic_load_n(&windows_[i]->state, __ATOMIC_ACQUIRE) == Window::kUnused) return windows_[i];
   }
-  Window* made = window_count_ < kMostWindows ? Window::make() : nullptr;
+  Window* made = window_count_ < kMostWindows && !in_handler_ ? Window::make() : nullptr;
   if (made != nullptr) windows_[window_count_++] = made;
   return made;
 }
@@ -199,6 +238,7 @@ void Stream::close_at_thread_exit(void* argument) {
     pthread_setspecific(exit_key, stream);
     return;
   }
+  end_sampling();
   mine_ = nullptr;
   end_core_waits();
   stream->close();
@@ -230,7 +270,13 @@ void Stream::drop_reserve() {
 }
 
 void Stream::trim_all() {
-  if (mine_ != nullptr) mine_->drop_reserve();  // others may be copying
+  if (mine_ != nullptr) {
+    mine_->flushing_ = true;  // so no sample copies a window now
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    mine_->drop_reserve();  // others may be copying
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    mine_->flushing_ = false;
+  }
   pthread_mutex_lock(&list_lock);
   for (Stream* stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
     for (int i = 0; i < stream->window_count_; ++i) {

@@ -20,6 +20,7 @@
 #include "base/clock.hpp"
 #include "file/record.hpp"
 #include "base/recorder.hpp"
+#include "base/sampler.hpp"
 #include "file/window.hpp"
 
 namespace marline::trace {
@@ -53,6 +54,7 @@ class Stream {
   // For an event that turned out to be worth a record only after it had begun.
   template <class Event>
   void emit_at(u64 time, u64 task, const Event& event) {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);  // a sample may have been written since (sampler.cpp)
     Record* record = next_;
     record->head = task << 16 | Event::kNumber;
     memcpy(record->payload, &event, sizeof event);
@@ -163,6 +165,7 @@ class Stream {
   static constexpr int kMostWindows = 4;
   static constexpr int kMostRegions = 16;  // how many are moved to an initial task, at most
   static constexpr u64 kOff = ~u64{0};
+  static constexpr u64 kLook = kOff - 1;  // no count of switches either: the next event comes to follow_switches()
   static constexpr u64 kCodeBits = (u64{1} << 48) - 1;
 
   static Stream* open_mine();
@@ -174,7 +177,11 @@ class Stream {
   static void prepare();
   bool begin();
   void write_into(Window& window, bool clear);
+  // For the signal handler of samples: whether the thread's stream can take one, and a sample's records.
+  static SampleWriter::State sample_state();
+  static void write_sample(const u64* frames, int count, u64 weight, bool met_unknown_code);
   void flush();
+  void change_window();
   Window* unused_window();
   bool copy_window();
   void drop_reserve();
@@ -189,7 +196,7 @@ class Stream {
   u64 base_id_;
   u64 last_id_;
   u64 current_task_;
-  u64 switches_;  // load_switches() when this thread last saw that recording is on; kOff while it is off
+  u64 switches_;  // load_switches() when this thread last saw that recording is on; kOff while it is off; or kLook
   TaskName next_name_;
   int regions_outside_;  // open regions of the thread outside of any task; the first kMostRegions are in the array
   event::region_begin outside_[kMostRegions];
@@ -206,6 +213,11 @@ class Stream {
   u64 units_ahead_;  // how many units were reserved last: they grow, so that a short run leaves a small file
   unsigned number_;
   bool last_round_;
+  // Of the thread and its signal handlers. In a handler, a full window is given to the packer only if an unused one is
+  // there, and is copied into the file otherwise: neither takes a lock or allocates memory.
+  volatile bool in_handler_;
+  volatile bool flushing_;
+  volatile bool code_is_old_;
   Stream* next_stream_;
   u64 text_cache_[kTextCache];
 };

@@ -2,6 +2,7 @@
 """Where a recording goes: the folder is claimed before the program starts, so that a run is never lost to a folder that
 held another one. Standard library only."""
 
+import argparse
 from pathlib import Path
 
 from marline.errors import Refusal
@@ -11,6 +12,7 @@ HEAD_BYTES = 4096  # of a node's file that has no records
 # The words that the recorder knows (trace/base/options.cpp), which would otherwise say so after the program has
 # started.
 EVENTS = ("task", "dependence", "sync", "mutex", "work", "mpi", "region", "device")
+USUAL_HZ, MOST_HZ = 100, 1000  # samples a second; as there
 
 
 def claim(folder: Path) -> Path:
@@ -56,6 +58,14 @@ def drop_empty(folder: Path) -> None:
     """Takes back a folder into which nothing was recorded."""
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
+
+
+def rate(text: str) -> int:
+    """Samples a second."""
+    value = int(text) if text.isdecimal() else 0
+    if not 1 <= value <= MOST_HZ:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {MOST_HZ}")
+    return value
 
 
 def require_events(text: str) -> str:

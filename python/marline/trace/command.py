@@ -30,6 +30,8 @@ def main(arguments: list[str], prefix: Path) -> int:
                       "start each by `marline run --trace DIR` and read DIR by `marline report DIR`")  # fmt: skip
     if options.events:
         os.environ["MARLINE_TRACE_EVENTS"] = recording.require_events(options.events)
+    if options.sample:
+        os.environ["MARLINE_TRACE_SAMPLE"] = str(options.sample)
     was_there = options.trace is not None and options.trace.exists()
     options.trace = recording.claim(options.trace) if options.trace else recording.claim_default(options.program)
     afterwards = compiled.then("trace", f"--into={options.trace}", *(["--was-there"] if was_there else []), *arguments)
@@ -67,6 +69,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--runtime", choices=RUNTIMES, default="marline",
                         help="run it on Marline (default) or on its own OpenMP runtime")  # fmt: skip
     parser.add_argument("--events", metavar="LIST", help="what to record, separated by commas (default: everything)")
+    parser.add_argument("--sample", action="store_const", const=recording.USUAL_HZ,
+                        help="also record call stacks, 100 a second of each thread's CPU time: which functions take "
+                        "the time inside tasks, regions and serial code")  # fmt: skip
+    parser.add_argument("--sample-hz", dest="sample", metavar="HZ", type=recording.rate,
+                        help=f"the same, HZ a second (1 to {recording.MOST_HZ})")  # fmt: skip
     add_views(parser)
     # After the run: its wait status, the folder, and whether that was there before.
     parser.add_argument("--ended", type=int, help=argparse.SUPPRESS)
