@@ -24,8 +24,11 @@ class Location:
         """`function file:line`, without what compilers add to the function that they outline from a construct."""
         if not self.line:
             return self.function
-        function = re.split(r"(?: [(\[](?:clone )?)?\.?[._]omp_", self.function)[0]
-        return f"{function} {Path(self.file).name}:{self.line}".lstrip()
+        return f"{self.written()} {Path(self.file).name}:{self.line}".lstrip()
+
+    def written(self) -> str:
+        """The function that its author knows: that from which a compiler has outlined this one."""
+        return re.split(r"(?: [(\[](?:clone )?)?\.?[._]omp_", self.function)[0]
 
 
 class Failure(Exception):

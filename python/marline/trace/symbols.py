@@ -19,7 +19,7 @@ from marline import symbolizer
 from marline.symbolizer import Location
 
 _CACHE = "symbols.cache"  # not *.json: such files describe the processes
-_CACHE_FORMAT = "marline-symbols 1"
+_CACHE_FORMAT = "marline-symbols 2"
 _PT_LOAD, _PT_NOTE, _NT_GNU_BUILD_ID = 1, 4, 3
 
 
@@ -34,27 +34,49 @@ class Symbols:
         return {"resolved": sum(place.line > 0 for place in self.places.values()), "notes": self.notes}
 
 
+@dataclass
+class InlinedSymbols:
+    """By rank and address: from the innermost inlined function to the one that there is code of."""
+
+    places: dict[tuple[int, int], list[Location]]
+    notes: list[str]
+
+
 def locate(ranks: Mapping[int, dict[str, Any]], addresses: Mapping[int, np.ndarray]) -> Symbols:
     """Locations of the given code addresses of each rank's process. Equal places of equal files are looked up once."""
-    found = Symbols()
+    chains, notes = _locate(ranks, addresses, inlined=False)
+    return Symbols({key: chain[0] for key, chain in chains.items()}, notes)
+
+
+def locate_inlined(ranks: Mapping[int, dict[str, Any]], addresses: Mapping[int, np.ndarray]) -> InlinedSymbols:
+    """The same with what compilers have inlined there."""
+    return InlinedSymbols(*_locate(ranks, addresses, inlined=True))
+
+
+_Chains = dict[tuple[int, int], list[Location]]
+
+
+def _locate(ranks: Mapping[int, dict[str, Any]], addresses: Mapping[int, np.ndarray],
+            inlined: bool) -> tuple[_Chains, list[str]]:  # fmt: skip
+    places: _Chains = {}
+    notes: list[str] = []
     wanted: dict[_File, set[int]] = {}
     where: dict[tuple[int, int], tuple[_File, int]] = {}
     for rank, some in addresses.items():
         for address in np.unique(some[some != 0]).tolist():
             entry = next((e for e in ranks[rank].get("maps", []) if e["begin"] <= address < e["end"]), None)
             if entry is None:
-                found.places[rank, address] = Location(f"{address:#x}", "", 0)
+                places[rank, address] = [Location(f"{address:#x}", "", 0)]
                 continue
             file = _File(entry["path"], entry.get("build_id", ""))
             # A return address is the one after the call: one byte back is inside the call.
             where[rank, address] = file, address - 1 - entry["begin"] + entry["offset"]
             wanted.setdefault(file, set()).add(where[rank, address][1])
-    if found.places:
-        found.notes.append(f"{len(found.places)} code address(es) lie in no file that the trace's description names")
+    if places:
+        notes.append(f"{len(places)} code address(es) lie in no file that the trace's description names")
     folder = next((Path(one["folder"]) for one in ranks.values() if "folder" in one), None)
-    resolved = {file: _through_cache(file, sorted(offsets), folder, found.notes) for file, offsets in wanted.items()}
-    found.places |= {key: resolved[file][offset] for key, (file, offset) in where.items()}
-    return found
+    resolved = {file: _through_cache(file, sorted(offsets), folder, notes, inlined) for file, offsets in wanted.items()}
+    return places | {key: resolved[file][offset] for key, (file, offset) in where.items()}, notes
 
 
 @dataclass(frozen=True)
@@ -62,21 +84,21 @@ class _File:
     path: str
     build_id: str  # hexadecimal; "" where the recorder did not say
 
-    @property
-    def key(self) -> str:
-        return f"{self.path} {self.build_id}"
+    def key(self, inlined: bool) -> str:
+        """In the cache."""
+        return f"{self.path} {self.build_id}{' inlined' if inlined else ''}"
 
 
-def _through_cache(file: _File, offsets: list[int], folder: Path | None, notes: list[str]) -> dict[int, Location]:
-    cache = _read_cache(folder)
-    known = {int(offset): Location(*place) for offset, place in cache.get(file.key, {}).items()}
+def _through_cache(file: _File, offsets: list[int], folder: Path | None, notes: list[str],
+                   inlined: bool) -> dict[int, list[Location]]:  # fmt: skip
+    cache, key = _read_cache(folder), file.key(inlined)
+    known = {int(offset): [Location(*place) for place in chain] for offset, chain in cache.get(key, {}).items()}
     missing = [offset for offset in offsets if offset not in known]
     if missing:
-        fresh = _resolve_file(file, missing, notes)
-        known |= fresh
-        lasting = {str(offset): [place.function, place.file, place.line] for offset, place in known.items()
-                   if place.function != _fallback(file, offset).function}  # fmt: skip
-        _write_cache(folder, cache | {file.key: lasting})
+        known |= _resolve_file(file, missing, notes, inlined)
+        lasting = {str(offset): [[place.function, place.file, place.line] for place in chain]
+                   for offset, chain in known.items() if chain != [_fallback(file, offset)]}  # fmt: skip
+        _write_cache(folder, cache | {key: lasting})
     return known
 
 
@@ -104,8 +126,8 @@ def _fallback(file: _File, offset: int) -> Location:
     return Location(f"{Path(file.path).name}+{offset:#x}", "", 0)
 
 
-def _resolve_file(file: _File, offsets: list[int], notes: list[str]) -> dict[int, Location]:
-    found = {offset: _fallback(file, offset) for offset in offsets}
+def _resolve_file(file: _File, offsets: list[int], notes: list[str], inlined: bool) -> dict[int, list[Location]]:
+    found = {offset: [_fallback(file, offset)] for offset in offsets}
     elf = _Elf.read(file.path)
     if elf is None:
         notes.append(f"{file.path} cannot be read any more: its functions have no names")
@@ -114,12 +136,14 @@ def _resolve_file(file: _File, offsets: list[int], notes: list[str]) -> dict[int
         notes.append(f"{file.path} was built again since the run: its functions have no names")
         return found
     try:
-        places = symbolizer.ask(file.path, [elf.virtual_address(offset) for offset in offsets])
+        addresses = [elf.virtual_address(offset) for offset in offsets]
+        chains = (symbolizer.ask_inlined(file.path, addresses) if inlined else
+                  [[place] if place else [] for place in symbolizer.ask(file.path, addresses)])  # fmt: skip
     except symbolizer.Failure as failure:
         notes.append(f"functions of {Path(file.path).name} have no names: {failure}")
         return found
-    found |= {offset: place for offset, place in zip(offsets, places, strict=True) if place}
-    if not any(place.line for place in found.values()):
+    found |= {offset: chain for offset, chain in zip(offsets, chains, strict=True) if chain}
+    if not any(place.line for chain in found.values() for place in chain):
         notes.append(f"{Path(file.path).name} has no line numbers: build it with -g")
     return found
 

@@ -8,7 +8,7 @@ import argparse
 # Option and what it writes: a file each, of the name that the option is given.
 FORMATS = {
     "sqlite": ("FILE", "an SQLite database of tasks, calls, edges and regions (docs/guide/sqlite.md)"),
-    "speedscope": ("FILE", "nested calls of each thread for https://www.speedscope.app"),
+    "speedscope": ("FILE", "nested calls of each thread, and samples, for https://www.speedscope.app"),
     "firefox": ("FILE", "a profile for https://profiler.firefox.com"),
     "otf2": ("DIR", "an OTF2 archive for Vampir, Scalasca and others; needs the Python package otf2"),
     "paraver": ("FILE", "a trace for Paraver: FILE.prv, FILE.pcf, FILE.row"),

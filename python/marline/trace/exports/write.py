@@ -26,7 +26,7 @@ def _sqlite(of: Analysis, path: str, progress: Progress) -> list[str]:
 
 
 def _speedscope(of: Analysis, path: str, _: Progress) -> list[str]:
-    write_speedscope(timeline(of), path, _program(of))
+    write_speedscope(timeline(of), of["samples"], path, _program(of))
     return ["open it in https://www.speedscope.app"]
 
 

@@ -6,5 +6,6 @@ from . import critical_path, devices, picture  # noqa: F401  picture: kinds, lan
 from .efficiency import bounds, ideal_network, pop, useful  # noqa: F401
 from .of_tasks import known_graph, levels, outliers, slow_patterns, work_by_kind  # noqa: F401
 from .thread_time import breakdown, code_pieces, creations, states  # noqa: F401
+from .samples import flame, functions  # noqa: F401
 from .traffic import early_sends, matrix, overlap_of_set  # noqa: F401
 from .without_tasks import loops, mpi_waits  # noqa: F401
