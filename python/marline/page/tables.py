@@ -17,6 +17,7 @@ from . import further, places
 from .bars import Lanes, Names, construct_names
 from .html import Cell, Row, number, octets, share, table, time, words
 from .places import Place
+from .sections import flame
 
 MOST_IN_MATRIX = 32  # ranks
 
@@ -26,7 +27,7 @@ _AROUND = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 
 def all_tables(of: Analysis, document: Document, lanes: Lanes) -> str:
     return "".join((
-        kinds(of, document, lanes), bounds(document), outliers(of, document, lanes),
+        kinds(of, document, lanes), flame.functions(document), bounds(document), outliers(of, document, lanes),
         further.loops(of, document, lanes) or loops(of, lanes), regions(of, lanes), calls(of, document, lanes),
         further.mpi_waits(document), messages(of, lanes), further.early_sends(document),
         further.slow_patterns(document), ranks(document), devices(document), passes(document),

@@ -23,13 +23,14 @@ from .choice import MOST_BARS, choose
 from .encode import DIFFERENCES, SIGNED, ColumnFile
 from .html import jump
 from .levels import make_levels
+from .sections import flame
 from .styles import Styles, find_styles
 from .template import fill, scripts
 
 MOST_BYTES = 5_000_000
 LEAST_FOR_LEVELS = 2000  # bars: fewer are drawn one by one, however far away
 _SCRIPTS = ("format.js", "tables.js", "data.js", "scene.js", "gantt.js", "overlays.js", "frame.js", "details.js",
-            "plots.js", "page.js")
+            "plots.js", "flame.js", "page.js")
 
 
 def write_page(of: Analysis, document: dict[str, Any], path: str | Path, full: bool = False) -> list[str]:
@@ -79,6 +80,7 @@ def _data(of: Analysis, timeline: Timeline, styles: Styles, most: int,
             columns.add(f"{name}.{number}.share", level.share)
     _add_tasks(of, columns, kept, mark)
     left_out += _add_links(of, columns, timeline, kept, mark, begin, full)
+    flame_names = flame.add_flame(of, columns)
     edges = of["breakdown"].edges
     return columns.text(), {
         "begin": begin, "end": end, "home": [int(edges[0]), int(edges[-1])], "nested": MOST_NESTED,
@@ -86,6 +88,7 @@ def _data(of: Analysis, timeline: Timeline, styles: Styles, most: int,
         "styles": styles.document(), "layers": layers, "whole": chosen.windows, "bars": len(chosen.rows),
         "edges": [kind.text for kind in EDGE_KINDS], "columns": columns.directory,
         "breakdown": over_time.breakdown(of), "levels": over_time.levels(of), "grain": of.document("graph")["grain"],
+        "flame": flame_names,
     }, left_out  # fmt: skip
 
 
@@ -150,6 +153,7 @@ def _page(of: Analysis, document: dict[str, Any], timeline: Timeline, data: str,
         "about": escape(report_text.header(document).plain.partition("\n")[2]),
         "verdict": _verdict(of, document, timeline.lanes),
         "figures": _figures(document) + further.cards(document),
+        "flame": flame.section(document),
         "tables": tables.all_tables(of, document, timeline.lanes),
         "left_out": "".join(f"<li>{escape(text)}</li>" for text in left_out) or "<li>nothing</li>",
         "meta": json.dumps(meta, separators=(",", ":")).replace("<", "\\u003c"),

@@ -3,7 +3,7 @@
 from an analysis pass; here they are put side by side, with what makes them doubtful.
 
 The keys are a contract (studies read them): ranks, total, graph, discovery, communication, overlap, collectives,
-devices, links, critical_path, the names in FURTHER, loops, mpi, machine, causes, verdict, incomplete; what_if
+devices, links, critical_path, the names in FURTHER, loops, mpi, samples, machine, causes, verdict, incomplete; what_if
 where it was asked for."""
 
 import csv
@@ -29,7 +29,7 @@ FURTHER = ("efficiency", "bounds", "matrix", "early_sends", "outliers", "known_g
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
           "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",
-          "gtdg", "loops", "mpi_waits")  # fmt: skip
+          "gtdg", "loops", "mpi_waits", "samples")  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -60,6 +60,7 @@ def make_document(of: Analysis, own_passes: Sequence[str] = (), further: bool = 
         "worksharing": results["worksharing"],
         "loops": results["loops"],
         "mpi": results["mpi_waits"],
+        "samples": results["samples"],
         "machine": report_machine.machine(of),
         "causes": [],
         "verdict": "",
@@ -193,7 +194,7 @@ def remarks(of: Analysis, document: dict[str, Any]) -> list[str]:
                      "time above includes waiting for one")  # fmt: skip
     if not (document["graph"]["tasks"] or document["worksharing"] or document["loops"]["regions"]):
         lines.append("no task was recorded: the program created none, or its OpenMP runtime has no OMPT (libgomp)")
-    notes = list(dict.fromkeys([*of["kinds"].notes, *document["loops"]["notes"]]))
+    notes = list(dict.fromkeys([*of["kinds"].notes, *document["loops"]["notes"], *document["samples"]["notes"]]))
     return lines + report_machine.remarks(document["machine"]) + notes
 
 

@@ -16,6 +16,7 @@ from marline.report import machine, what_if, without_tasks
 from marline.report.efficiency_text import efficiency_tree
 from marline.report.notable import LATE_SENDS, bounds_by_machine, notable
 from marline.report.pass_text import pass_result
+from marline.report.sections import functions
 from marline.trace.analysis import is_built_in
 from marline.units import count, duration, percent, size
 
@@ -47,6 +48,7 @@ def print_report(document: dict[str, Any], console: Console, with_windows: bool 
     parts += [kinds(document)] if document["kinds"] else []
     parts += [without_tasks.loops(document)] if without_tasks.loop_rows(document) else []
     parts += [without_tasks.mpi(document)] if document["mpi"]["functions"] else []
+    parts += [functions.functions(document)] if document["samples"]["samples"] else []
     parts += [devices(document)] if document["devices"] else []
     parts += [links(document)] if any(_is_between(row) for row in document["links"]) else []
     parts += [regions(document)] if document["regions"] else []

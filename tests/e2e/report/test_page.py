@@ -15,6 +15,7 @@ import pytest
 from browser import Browser
 from conftest import run
 from handmade import COMPLETE, IMPLICIT, ROOT, SWITCH, A, B, C, Stream, save
+from handmade_samples import write_sampled
 from test_report import document_of, report
 from test_without_tasks import AT_REGION_END, Team
 
@@ -312,3 +313,33 @@ def test_loops_by_line(browser: Browser, tmp_path: Path) -> None:
     browser.run(f"{advice}.click()")
     assert browser.run("marlinePage.lastJump.selected") and browser.said == []
     assert "loop, static" in browser.run("document.querySelector('#details').textContent")
+
+
+def test_flame_graph(browser: Browser, tmp_path: Path) -> None:
+    """Bars as wide as their time: 4 of 7 ms in the task, 3 of these in the call below it. A click widens a bar, keys
+    move from bar to bar, a search adds up what it finds, and the table of functions has the same."""
+    write_page(write_sampled(tmp_path), tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
+    bars = "[...document.querySelectorAll('.flame-bar')]"
+    browser.run(f"window.widths = () => Object.fromEntries({bars}.map((bar) => [bar.textContent, "
+                "Math.round(700 * bar.getBoundingClientRect().width / "
+                "document.querySelector('#flame-bars').clientWidth)]))")  # fmt: skip
+    widths = browser.run("widths()")
+    assert {name: round(width / 100) for name, width in widths.items()} == {
+        "all": 7, "task": 4, "body": 4, "middle": 3, "inner": 3, "memcpy": 3, "serial code": 2, "main": 1, "other": 2,
+        "waits": 1, "marline_worker": 1}  # fmt: skip
+    browser.run(f"{bars}.find((bar) => bar.textContent === 'middle').click()")
+    assert browser.run("widths()") == {name: 700 for name in ("all", "task", "body", "middle", "inner", "memcpy")}
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp"):
+        browser.key(key)
+    assert browser.run("document.activeElement.textContent") == "inner"
+    assert "inner: 3.00 ms, 42.9 %" in browser.run("document.querySelector('#flame-state').textContent")
+    browser.key("Home")
+    browser.run("{const box = document.querySelector('#flame-search'); box.value = 'M'; "
+                "box.dispatchEvent(new Event('input'))}")  # fmt: skip
+    assert browser.run("document.querySelector('#flame-found').textContent") == "85.7 % of the time"
+    assert "main app.c:40" in browser.run("document.querySelector('#functions').textContent")
+    for scheme in ("light", "dark"):
+        browser.scheme(scheme)
+        assert browser.run(CONTRAST) == []
+    assert browser.said == []

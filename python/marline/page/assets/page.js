@@ -219,12 +219,14 @@ async function start() {
       "This browser cannot unpack the timeline (no DecompressionStream): use Firefox 113, Chromium 80, Safari 16.4 or later. The tables below are complete.";
     return;
   }
-  const scene = new Scene(meta, await readColumns(meta.columns, byId("data").textContent));
+  const columns = await readColumns(meta.columns, byId("data").textContent);
+  const scene = new Scene(meta, columns);
   const gantt = new Gantt(scene, byId("gantt"), byId("overview"));
   const details = new Details(gantt, byId("tip"), byId("details"));
   const search = new Search(gantt, details, byId("search"), byId("found"));
   const go = makeJump(gantt, details);
   const plots = new Plots(meta, go);
+  const flame = meta.flame ? new Flame(meta.flame, columns) : null;
   gantt.changed = () => sayState(gantt);
   followTheme(() => {
     gantt.readTheme();
@@ -243,7 +245,7 @@ async function start() {
     document.querySelectorAll("#verdict details").forEach((one) => (one.open = true)),
   );
   gantt.draw();
-  Object.assign(marlinePage, { ready: true, stats: gantt.stats, gantt, details, search });
+  Object.assign(marlinePage, { ready: true, stats: gantt.stats, gantt, details, search, flame });
 }
 
 start();
