@@ -30,7 +30,23 @@ def read_speedscope(document: dict[str, Any]) -> list[Bar]:
     frames = document["shared"]["frames"]
     assert all(isinstance(frame["name"], str) for frame in frames)
     assert 0 <= document["activeProfileIndex"] < len(document["profiles"])
-    return [bar for profile in document["profiles"] for bar in _evented(profile, frames)]
+    return [bar for profile in document["profiles"] if profile["type"] != "sampled"
+            for bar in _evented(profile, frames)]
+
+
+def read_sampled(document: dict[str, Any]) -> dict[tuple[str, ...], int]:
+    """Of the sampled profiles: time of each stack, its profile in front."""
+    names = [frame["name"] for frame in document["shared"]["frames"]]
+    time: dict[tuple[str, ...], int] = {}
+    for profile in document["profiles"]:
+        if profile["type"] != "sampled":
+            continue
+        assert set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"}
+        assert profile["endValue"] - profile["startValue"] == sum(profile["weights"])
+        for stack, weight in zip(profile["samples"], profile["weights"], strict=True):
+            path = (profile["name"], *(names[frame] for frame in stack))
+            time[path] = time.get(path, 0) + weight
+    return time
 
 
 def _evented(profile: dict[str, Any], frames: list[dict[str, Any]]) -> list[Bar]:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from handmade import save, suspended_receive
 from handmade_ranks import two_ranks
+from handmade_samples import MS, write_sampled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_process import report
-from profile_formats import Bar, read_firefox, read_speedscope
+from profile_formats import Bar, read_firefox, read_sampled, read_speedscope
 
 from marline.trace.exports.nested import Track, _nest
 
@@ -38,6 +39,17 @@ def written(folder: Path, option: str, said: str) -> dict:
 def test_speedscope(tmp_path: Path) -> None:
     document = written(two_ranks(tmp_path / "trace"), "--speedscope", "https://www.speedscope.app")
     assert document["name"] == "app" and sorted(read_speedscope(document)) == BARS
+
+
+def test_speedscope_has_samples(tmp_path: Path) -> None:
+    (tmp_path / "trace").mkdir()
+    document = written(write_sampled(tmp_path / "trace"), "--speedscope", "https://www.speedscope.app")
+    rank = "rank 0 samples of CPU time"
+    assert read_sampled(document) == {
+        (rank, "serial code", "main", "other"): 2 * MS, (rank, "task", "body", "middle", "inner", "memcpy"): 3 * MS,
+        (rank, "task", "body"): MS, (rank, "waits", "main", "marline_worker"): MS,
+    }  # fmt: skip
+    assert ("rank 0 thread 1", "task", 10 * MS, 20 * MS, 0) in read_speedscope(document)
 
 
 def test_firefox(tmp_path: Path) -> None:
