@@ -74,7 +74,8 @@ def samples_of(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("runtime", ["libomp", "marline"])
 def test_time_is_where_it_is_spent(tmp_path: Path, runtime: str) -> None:
     """Two functions of a long task take three parts and one part of its time. They are 20 calls deep, on the stack of
-    the task, and what is inlined into them has its name."""
+    the task, and what is inlined into them has its name. Nothing else is recorded meanwhile, so the handler fills more
+    than a window."""
     assert execute(build(tmp_path, SHARES), runtime, MARLINE_TRACE_SAMPLE=HZ).stderr == ""
     found = samples_of(tmp_path)
     total = {row["name"]: row["total_ns"] for row in found["functions"]}
@@ -86,7 +87,7 @@ def test_time_is_where_it_is_spent(tmp_path: Path, runtime: str) -> None:
     assert own["multiply"] > 0.8 * (total["three"] + total["one"] + total["serial"])
     owners = {row["what"]: row for row in found["owners"]}
     assert owners["task"]["time_ns"] == total["long_task"] and "multiply" in str(owners["task"]["functions"])
-    assert abs(owners["serial"]["time_ns"] - total["serial"]) < 0.02e9
+    assert owners["serial"]["time_ns"] >= total["serial"] > 0
 
 
 TIMERS = r"""
