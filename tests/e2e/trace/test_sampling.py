@@ -228,6 +228,29 @@ def test_a_busy_program_is_not_disturbed(tmp_path: Path, runtime: str) -> None:
     assert next(row for row in found["functions"] if row["name"] == "work_in_plugin")["total_ns"] > 0
 
 
+UNLOADED = r"""
+#include <dlfcn.h>
+#include <omp.h>
+int main(int count, char **words) {
+  omp_get_max_threads();
+  void *library = dlopen(words[1], RTLD_NOW);
+  omp_control_tool(omp_control_tool_flush, 0, NULL);
+  return dlclose(library);
+}
+"""
+
+
+def test_code_that_was_unloaded(tmp_path: Path) -> None:
+    """It stays in the description, where it was when that was written: stacks may have been in it."""
+    (tmp_path / "plugin.c").write_text(PLUGIN)
+    subprocess.run(["gcc", "-shared", "-fPIC", "plugin.c", "-o", "plugin.so"], cwd=tmp_path, check=True,
+                   timeout=SECONDS)  # fmt: skip
+    program = build(tmp_path, UNLOADED, "-ldl")
+    subprocess.run([program, tmp_path / "plugin.so"], env=environment(tmp_path, "libomp"), check=True, timeout=SECONDS)
+    (process,) = load(tmp_path / "trace").ranks.values()
+    assert [one["path"] for one in process["maps"]].count(str(tmp_path / "plugin.so")) == 1
+
+
 SHORT = WORK + r"""
 __attribute__((noinline)) static void inner(void) { WORK(0.0303); sum += 1; }
 int main(void) {

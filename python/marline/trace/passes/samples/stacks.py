@@ -97,10 +97,11 @@ def _is_about_program(trace: Trace, note: str) -> bool:
 
 def _own_frames(stacks: Stacks, unit: np.ndarray, files: list[str], chains: list[list[Location]],
                 in_task: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """(which frames are shown; which samples have a frame of the program). Outward from the innermost frame of the program, the first frame of an OpenMP runtime
-    ends the stack; and what is outside of the program's outermost frame is not shown. A stack without a frame of the
-    program is shown as it is; of a task, whose body has jumped into the last function that it calls, up to the
-    runtime."""
+    """(which frames are shown; which samples have a frame of the program).
+
+    Outward from the innermost frame of the program, the first frame of an OpenMP runtime ends the stack; and what is
+    outside of the program's outermost frame is not shown. A stack without a frame of the program is shown as it is; of
+    a task, whose body has jumped into the last function that it calls, up to the runtime."""
     if not len(stacks.first):
         return np.zeros(0, dtype=bool), np.zeros(0, dtype=bool)
     system = np.array([not file or file.startswith(_SYSTEM) or chain[-1].function == _ENTRY
