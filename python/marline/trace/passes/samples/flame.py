@@ -44,7 +44,8 @@ class Flame:
 
 @analysis_pass("flame", needs=("samples",))
 def flame(of: Analysis) -> Flame:
-    """From the root, level by level: at each, samples with the same parent and function share a node."""
+    """All sampled call stacks as one tree."""
+    # From the root, level by level: at each, samples with the same parent and function share a node.
     found: Samples = of["samples"]
     frames, owners, weight = found.frames, found.owners, found.stacks.weight
     depth = np.bincount(frames.sample, minlength=len(weight))

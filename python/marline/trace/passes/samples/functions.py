@@ -72,6 +72,7 @@ class Samples:
 
 @analysis_pass("samples", needs=("tasks", "segments", "kinds"))
 def samples(of: Analysis) -> Samples:
+    """Which functions own the CPU time, from sampled call stacks (`marline trace --sample`)."""
     stacks = find_stacks(of.trace)
     frames = name_frames(of.trace, stacks, of["tasks"].index(of.trace.task[stacks.record]) >= 0)
     functions = len(frames.names)
