@@ -29,6 +29,11 @@ def size(octets: float) -> str:
     return f"{octets / factor:.3g} {unit}" if factor > 1 else f"{octets} B"
 
 
+def plural(number: int, noun: str, exact: bool = False) -> str:
+    """3, "task" -> "3 tasks". `exact`: with all digits."""
+    return f"{number if exact else count(number)} {noun}{'' if number == 1 else 's'}"
+
+
 def percent(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "-"
 

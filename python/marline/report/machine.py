@@ -19,7 +19,9 @@ SLOWER = 0.9  # a frequency below this share of the first one is worth a remark
 
 
 def machine(of: Analysis) -> dict[str, Any]:
-    """Per rank and per node; empty where an older recorder did not ask."""
+    """Per rank and per node; empty where an older recorder did not ask. A rank whose records are lost has no row, as
+    its time is no part of the breakdown; what it used on its node is still the program's."""
+    recorded = set(of["breakdown"].ranks.tolist())
     ranks, nodes = [], defaultdict(list)
     for rank, described in sorted(of.trace.ranks.items()):
         begin, end = described.get("machine_begin"), described.get("machine_end")
@@ -29,7 +31,8 @@ def machine(of: Analysis) -> dict[str, Any]:
         row = {"rank": rank, "window_ns": end["monotonic_ns"] - begin["monotonic_ns"],
                "peak_memory_bytes": end["peak_memory_bytes"],
                "frequency_khz": [begin["frequency_khz"], end["frequency_khz"]]}  # fmt: skip
-        ranks.append(row | {key: taken[key] for key in _OF_RANK})
+        if rank in recorded:
+            ranks.append(row | {key: taken[key] for key in _OF_RANK})
         nodes[described["boot_id"]].append((described.get("host", ""), taken))
     return {"ranks": ranks, "nodes": [_node(rows) for rows in nodes.values()]}
 

@@ -94,10 +94,11 @@ def program(of: Analysis) -> dict[str, Any]:
 
 
 def counters(of: Analysis) -> dict[str, int]:
-    """What Marline counted of the discovery of dependences, all ranks together; empty on other runtimes."""
+    """What Marline counted of the discovery of dependences, all ranks together; empty on other runtimes. Of ranks whose
+    records are lost nothing else is known, so they do not count."""
     sums: Counter[str] = Counter()
-    for one in of.trace.ranks.values():
-        sums.update(one.get("counters", {}))
+    for rank in of["breakdown"].ranks.tolist():
+        sums.update(of.trace.ranks[rank].get("counters", {}))
     return dict(sums) if sums["tasks"] else {}
 
 

@@ -18,7 +18,7 @@ from marline.report.notable import LATE_SENDS, bounds_by_machine, notable
 from marline.report.pass_text import pass_result
 from marline.report.sections import functions
 from marline.trace.analysis import is_built_in
-from marline.units import count, duration, percent, size
+from marline.units import count, duration, percent, plural, size
 
 WIDTH = 80
 MOST_RANKS = 8  # rows of the breakdown; of more ranks the ones with least and most work are shown
@@ -101,11 +101,7 @@ def _shape(document: dict[str, Any]) -> str:
     ranks = document["ranks"]
     threads = sorted({rank["threads"] for rank in ranks})
     each = str(threads[0]) if len(threads) == 1 else f"{threads[0]}-{threads[-1]}"
-    return f"{_plural(len(ranks), 'rank')} x {each} thread{'' if each == '1' else 's'}"
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+    return f"{plural(len(ranks), 'rank')} x {each} thread{'' if each == '1' else 's'}"
 
 
 def breakdown(document: dict[str, Any]) -> Table:
@@ -163,19 +159,19 @@ def facts(document: dict[str, Any]) -> Table:
         table.add_row("discovery", f"{duration(discovery['seconds'] * 1e9)} from the first creation to the last"
                       + (f", {count(rate)} tasks/s" if rate else "")
                       + (f", a creation takes {duration(cost)}" if cost else ""))  # fmt: skip
-        table.add_row("graph", f"{_plural(graph['tasks'], 'task')}, {_plural(graph['edges'], 'edge')}, grain "
+        table.add_row("graph", f"{plural(graph['tasks'], 'task')}, {plural(graph['edges'], 'edge')}, grain "
                       f"{duration(graph['grain_ns']['median'])} in the median")  # fmt: skip
     counters = document["counters"]
     if counters:
         left_out = ", ".join(f"{count(counters[name])} {name}" for name in ("pruned", "duplicate", "transitive"))
-        table.add_row("dependences", f"{count(counters['dependences'])} of {_plural(counters['tasks'], 'task')}, "
-                      f"{_plural(counters['edges'], 'edge')} created, {left_out}")  # fmt: skip
+        table.add_row("dependences", f"{count(counters['dependences'])} of {plural(counters['tasks'], 'task')}, "
+                      f"{plural(counters['edges'], 'edge')} created, {left_out}")  # fmt: skip
     for title, text in of_all_ranks(document):
         table.add_row(title, text)
     calls = [row for row in document["communication"]["calls"] if row["kind"] != "local"]
     if calls:
         number, total, suspended = (sum(row[key] for row in calls) for key in ("count", "total_ns", "suspended_ns"))
-        table.add_row("communication", f"{_plural(number, 'MPI call')} of {duration(total)} in sum, "
+        table.add_row("communication", f"{plural(number, 'MPI call')} of {duration(total)} in sum, "
                       f"{percent(suspended, total)} of it with the task suspended" + polls(document))  # fmt: skip
         # Where there are tasks, a wait that suspends its task costs nothing.
         if (longest := without_tasks.partners(document)) and not graph["tasks"]:
@@ -186,7 +182,7 @@ def facts(document: dict[str, Any]) -> Table:
     ratio = document["overlap"]["ratio"]
     if ratio is not None:
         number = sum(row["messages"] for row in document["overlap"]["ranks"])
-        table.add_row("overlap", f"while {_plural(number, 'message')} {'was' if number == 1 else 'were'} under way, "
+        table.add_row("overlap", f"while {plural(number, 'message')} {'was' if number == 1 else 'were'} under way, "
                       f"threads worked {percent(ratio, 1)} of the time")  # fmt: skip
     if used := machine.memory(document["machine"]):
         table.add_row("memory", used)
@@ -206,7 +202,7 @@ def of_all_ranks(document: dict[str, Any]) -> list[tuple[str, str]]:
 def polls(document: dict[str, Any]) -> str:
     """Calls that asked and found nothing are not among the others."""
     found = document["communication"]["polls"]
-    return f"; and {_plural(found['count'], 'poll')} of {duration(found['total_ns'])}" if found["count"] else ""
+    return f"; and {plural(found['count'], 'poll')} of {duration(found['total_ns'])}" if found["count"] else ""
 
 
 def bounds(path: dict[str, Any], ranks: int) -> list[tuple[str, str]]:
@@ -219,7 +215,7 @@ def bounds(path: dict[str, Any], ranks: int) -> list[tuple[str, str]]:
     where = f" (rank {most['rank']}: {percent(most['total_ns'], path['makespan_ns'])})" if ranks > 1 else ""
     # Where MPI takes time, the next line says more.
     has_mpi = path["span_ns"] != path["path_ns"]
-    least = "" if has_mpi else f"; at least {duration(path['least_ns'])} on {_plural(path['threads'], 'thread')}"
+    least = "" if has_mpi else f"; at least {duration(path['least_ns'])} on {plural(path['threads'], 'thread')}"
     # Work by the path without MPI, which is shorter than the one that stands before it on the line.
     width = (f"if MPI took no time, {path['parallelism']:.1f} threads could work at a time, on average" if has_mpi
              else f"{path['parallelism']:.1f} threads can work at a time, on average")  # fmt: skip

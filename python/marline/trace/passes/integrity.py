@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from ...units import plural
 from ..model import SWITCH, lane_number, recording_gaps
 from ..read.columns import distinct, group_starts
 from ..registry import Analysis, analysis_pass
+
+
+_exactly = partial(plural, exact=True)
 
 
 @dataclass
@@ -32,7 +37,7 @@ def integrity(of: Analysis) -> Integrity:
 def _skipped(of: Analysis) -> list[str]:
     skipped = of.trace.skipped
     names = ", ".join(f"{name} ({count})" for name, count in sorted(skipped.items()))
-    records = _plural(sum(skipped.values()), "record")
+    records = _exactly(sum(skipped.values()), "record")
     return [f"{records} of events that this version of Marline does not know, skipped: {names}"] if skipped else []
 
 
@@ -41,15 +46,15 @@ def _ranks(of: Analysis) -> list[str]:
     missing = sorted(set(range(size)) - set(of.trace.ranks))
     left_out = of.trace.left_out()
     silent = sorted(set(of.trace.ranks) - set(of.trace.rank[group_starts(of.trace.rank)].tolist()) - set(left_out))
-    found = [f"{_plural(len(missing), 'rank')} of {size} left no trace: {_some(missing)}"] if missing else []
+    found = [f"{_exactly(len(missing), 'rank')} of {size} left no trace: {_some(missing)}"] if missing else []
     elsewhere = [rank for rank in left_out if of.trace.ranks[rank].get("elsewhere")]
     # What spans all ranks is said to be of those that are here: a wait for another one has no cause here.
     for number, why in ((len(left_out) - len(elsewhere), "not recorded (MARLINE_TRACE_RANKS)"),
                         (len(elsewhere), "on other nodes, not read (--here)")):  # fmt: skip
         if number:
-            found.append(f"{_plural(number, 'rank')} of {len(of.trace.ranks)} {why}: figures are of the others; "
+            found.append(f"{_exactly(number, 'rank')} of {len(of.trace.ranks)} {why}: figures are of the others; "
                          "messages to and from such ranks are in none")  # fmt: skip
-    return found + ([f"{_plural(len(silent), 'rank')} left no records: {_some(silent)}"] if silent else [])
+    return found + ([f"{_exactly(len(silent), 'rank')} left no records: {_some(silent)}"] if silent else [])
 
 
 def _recording(of: Analysis) -> list[str]:
@@ -69,23 +74,19 @@ def _tasks(of: Analysis) -> list[str]:
     strange = ran[(tasks.index(ran) < 0) & ((ran & np.uint64((1 << 32) - 1)) != 0)]
     found = []
     if len(strange):
-        found.append(f"{_plural(len(strange), 'task')} ran whose creation is not in the trace: records are missing")
+        found.append(f"{_exactly(len(strange), 'task')} ran whose creation is not in the trace: records are missing")
     late = int(np.count_nonzero((tasks.parent == 0) & (tasks.code == 0)))
     if late:
-        found.append(f"{_plural(late, 'task')} became known after creation: dependences and ready times are not known")
+        found.append(f"{_exactly(late, 'task')} became known after creation: dependences and ready times are not known")
     unfinished = int(np.count_nonzero(tasks.end < 0))
     if unfinished:
-        found.append(f"{_plural(unfinished, 'task')} of {len(tasks.id)} had not completed when the trace ended")
+        found.append(f"{_exactly(unfinished, 'task')} of {len(tasks.id)} had not completed when the trace ended")
     return found
 
 
 def _calls(of: Analysis) -> list[str]:
     inside = int(np.count_nonzero(~of["calls"].returned))
-    return [f"{_plural(inside, 'MPI call')} had not returned when the trace ended"] if inside else []
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return [f"{_exactly(inside, 'MPI call')} had not returned when the trace ended"] if inside else []
 
 
 def _some(numbers: list[int], most: int = 8) -> str:
