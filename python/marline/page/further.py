@@ -17,7 +17,8 @@ from .html import Cell, Row, number, share, table, time, words
 Document = dict[str, Any]
 # Key, indentation, name, what it is.
 _TREE = (
-    ("parallel", 0, "parallel efficiency", "useful time of all threads, of all their time"),
+    ("parallel", 0, "parallel efficiency", "useful time of all threads, code outside of tasks included, of all their "
+     "time"),
     ("load_balance", 1, "load balance", "mean useful time, of the most of any thread"),
     ("communication", 1, "communication", "most useful time of any thread, of the makespan"),
     ("mpi.parallel", 0, "MPI parallel efficiency", "time outside of MPI"),

@@ -7,6 +7,7 @@ from marline.units import percent
 
 
 WHOLE = 0.995  # what rounds to 100 % needs no tree
+WORTH_SAYING = 0.01  # of thread time
 
 
 def efficiency_tree(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -16,15 +17,25 @@ def efficiency_tree(found: dict[str, Any]) -> list[tuple[str, str]]:
     whole = f"parallel {percent(found['parallel'], 1)} = "
     mpi, openmp = found["mpi"], found["openmp"]
     if mpi is None:
-        return [("efficiency", whole + _product(found, ("load_balance", "load balance"),
-                                                ("communication", "scheduling")))]  # fmt: skip
+        product = _product(found, ("load_balance", "load balance"), ("communication", "scheduling"))
+        return [("efficiency", whole + product), *_outside_tasks(found)]
     if openmp is None:
-        return [("efficiency", whole + _mpi(mpi))]
+        return [("efficiency", whole + _mpi(mpi)), *_outside_tasks(found)]
     return [
         ("efficiency", f"{whole}MPI {percent(mpi['parallel'], 1)} x OpenMP {percent(openmp['parallel'], 1)}"),
         ("  MPI", _mpi(mpi)),
         ("  OpenMP", _product(openmp, ("load_balance", "load balance"), ("scheduling", "scheduling"))),
+        *_outside_tasks(found),
     ]
+
+
+def _outside_tasks(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Why the parallel efficiency is not the breakdown's share of work."""
+    whole = found["threads"] * found["makespan_ns"]
+    if found["outside_tasks_ns"] < WORTH_SAYING * whole:
+        return []
+    share = percent(found["outside_tasks_ns"], whole)
+    return [("  useful", f"by POP also code outside of tasks, {share} of thread time, which is idle or overhead above")]
 
 
 def _mpi(mpi: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, save  # first: it finds marline
+from handmade import COMPLETE, IMPLICIT, SWITCH, UNDEFERRED, A, B, C, Stream, save  # first: it finds marline
 from marline.report.efficiency_text import efficiency_tree
 from marline.trace.analysis import Analysis
 from marline.trace.passes.efficiency.ideal_network import replay
@@ -47,7 +47,7 @@ def test_one_message_that_is_sent_late_and_takes_long(tmp_path: Path) -> None:
     of = analysed(tmp_path, [thread(1, A, 110, IMPLICIT, ("MPI_Send", 100, 105), 1)],
                   [thread(1, B, 150, IMPLICIT, ("MPI_Recv", 10, 130))])  # fmt: skip
     assert of.document("efficiency") == {
-        "makespan_ns": 150, "threads": 2, "useful_ns": 105 + 30,
+        "makespan_ns": 150, "threads": 2, "useful_ns": 105 + 30, "outside_tasks_ns": 0,
         "parallel": 67.5 / 150, "load_balance": 67.5 / 105, "communication": 105 / 150,
         "mpi": {"parallel": 67.5 / 150, "load_balance": 67.5 / 105, "communication": 105 / 150,
                 "serialisation": 105 / 120, "transfer": 120 / 150, "ideal_ns": 120, "outside_ns": [105, 30]},
@@ -80,6 +80,26 @@ def test_threads_without_mpi(tmp_path: Path) -> None:
     assert found["mpi"] is None and found["openmp"] is None
     assert efficiency_tree(found) == [("efficiency", "parallel 75.0 % = load balance 75.0 % x scheduling 100.0 %")]
     assert efficiency_tree(found | {"parallel": 0.996}) == []
+
+
+def test_code_outside_of_tasks_is_useful_and_creation_is_not(tmp_path: Path) -> None:
+    """Thread 1 runs A from 0 to 20, other code to 100, and C to 110, both at once. At 30 it creates B, which takes
+    15 ns, and thread 2 runs B from 50 to 90. POP: 20 + 80 - 15 + 10 and 40 of 220 ns are useful; work is 70 ns."""
+    first = Stream(1).add(1000, "implicit_begin", IMPLICIT, parallel=300, index=0, size=2)
+    first.add(1000, "task_create", A, parent=IMPLICIT, flags=4 | UNDEFERRED)
+    first.add(1020, "task_run", A, start=1000, outer=IMPLICIT)
+    first.add(1030, "task_create", B, parent=IMPLICIT, flags=4, mantissa=15)
+    first.add(1095, "task_create", C, parent=IMPLICIT, flags=4 | UNDEFERRED)
+    first.add(1110, "task_run", C, start=1100, outer=IMPLICIT)
+    second = Stream(2).add(1000, "implicit_begin", OTHER, parallel=300, index=1, size=2)
+    second.add(1000, "wait_begin", OTHER, kind=BARRIER).add(1090, "task_run", B, start=1050, outer=OTHER)
+    of = analysed(tmp_path, [first, second])
+    assert of["useful"].time.tolist() == [20 + 80 - 15 + 10, 40]
+    found = of.document("efficiency")
+    assert (found["useful_ns"], found["outside_tasks_ns"]) == (135, 65)
+    assert of.document("breakdown")["total"]["work_ns"] == 70
+    assert efficiency_tree(found)[-1] == (
+        "  useful", "by POP also code outside of tasks, 29.5 % of thread time, which is idle or overhead above")
 
 
 def test_ranks_without_tasks(tmp_path: Path) -> None:

@@ -19,15 +19,19 @@ from test_critical_path import A, B, rank
 INOUT, IN, INOUTSET = 3, 1, 7
 
 
-def created(folder: Path, tasks: list[list[tuple[int, int]]], cost: int = 7, pause: int = 100) -> dict[str, Any]:
+def created(folder: Path, tasks: list[list[tuple[int, int]]], cost: int = 7, pause: int = 100,
+            measured: int = 0) -> dict[str, Any]:  # fmt: skip
     """Tasks with dependences (kind, address). Creation takes `pause` ns and `cost` for each edge, which the test counts
-    as one for each address that an earlier task has named with INOUT."""
+    as one for each address that an earlier task has named with INOUT. If the runtime has measured creations, they took
+    it 40 ns and `measured` for each edge."""
     stream, now, known = Stream().add(1000, "implicit_begin", IMPLICIT, size=1), 1000, set()
     for number, dependences in enumerate(tasks):
-        stream.add(now, "task_create", 500 + number, parent=IMPLICIT, flags=4)
+        edges = sum(address in known for _, address in dependences)
+        took = {"mantissa": 40 + measured * edges} if measured else {}
+        stream.add(now, "task_create", 500 + number, parent=IMPLICIT, flags=4, **took)
         for kind, address in dependences:
             stream.add(now, "dependence", 500 + number, type=kind, address=address)
-        now += pause + cost * sum(address in known for _, address in dependences)
+        now += pause + cost * edges
         known |= {address for _, address in dependences}
     for number in range(len(tasks)):
         stream.add(now + 10, "task_run", 500 + number, start=now, outer=IMPLICIT)
@@ -52,6 +56,12 @@ def test_duplicates_and_what_an_edge_costs(tmp_path: Path) -> None:
     assert notable(nothing | {"total": {"makespan_ns": 400, "work_ns": 400}}) == [
         ("extra edges", "of 77 declared: 38 repeat others (up to 266 ns of creation), at 7.00 ns each")]
     assert notable(nothing | {"total": {"makespan_ns": 30_000, "work_ns": 400}}) == []
+
+
+def test_an_edge_costs_what_the_runtime_has_measured(tmp_path: Path) -> None:
+    """The creator's own code takes longer where a task has more edges. That is no cost of edges."""
+    found = created(tmp_path, [[(INOUT, 1)]] * 20 + [[(INOUT, 1), (INOUT, 2), (INOUT, 3)]] * 20, cost=30, measured=5)
+    assert found["edge_ns"] == pytest.approx(5)
 
 
 def test_cost_that_the_run_does_not_show(tmp_path: Path) -> None:

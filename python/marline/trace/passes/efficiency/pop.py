@@ -44,12 +44,13 @@ _OF_CODE = [NUMBER[name] for name in ("idle_communication", "idle_ranks")]
 
 @dataclass
 class Efficiency:
-    """Times in ns. `useful` by thread; `outside` by rank, `threads` how many each has; None: the trace has no MPI.
-    `has_openmp`: a rank has tasks, or several threads."""
+    """Times in ns. `useful` by thread, `outside_tasks` of it in code outside of tasks; `outside` by rank, `threads` how
+    many each has; None: the trace has no MPI. `has_openmp`: a rank has tasks, or several threads."""
 
     makespan: int
     ideal: int
     useful: np.ndarray
+    outside_tasks: np.ndarray
     outside: np.ndarray | None
     threads: np.ndarray
     has_openmp: bool
@@ -58,6 +59,7 @@ class Efficiency:
         mean, most = mean_of(self.useful), float(self.useful.max(initial=0))
         found: dict[str, Any] = {
             "makespan_ns": self.makespan, "threads": len(self.useful), "useful_ns": int(self.useful.sum()),
+            "outside_tasks_ns": int(self.outside_tasks.sum()),
             "parallel": _ratio(mean, self.makespan), "load_balance": _ratio(mean, most),
             "communication": _ratio(most, self.makespan), "mpi": None, "openmp": None,
         }  # fmt: skip
@@ -97,7 +99,7 @@ def efficiency(of: Analysis) -> Efficiency:
         # No network makes a run shorter than what its busiest rank does outside of MPI.
         ideal = min(max(ideal, int(np.ceil(outside.max(initial=0)))), table.makespan)
     has_openmp = bool(threads.max() > 1) or "tasks" in table.models
-    return Efficiency(table.makespan, ideal, useful, outside, threads, has_openmp)
+    return Efficiency(table.makespan, ideal, useful, of["useful"].outside_tasks, outside, threads, has_openmp)
 
 
 def _outside(table: Any, useful: np.ndarray, rank: int, model: str) -> float:

@@ -9,9 +9,10 @@ chapter 6, where their removal makes a program faster), and about what each kind
   more address with `inoutset`, and the n tasks read that one only, m + n edges do (a node in between joins them), and
   each of the n tasks has one dependence. Counted where m and n are 3 or more: m n - (m + n).
 
-What an edge costs is the slope of a line through the times between a task's creation and what its creator does next,
-against the edges that the task had: through the median time for each number of edges, weighted by tasks (weighted least
-squares). It is measured in the run itself, and not known (`edge_ns` null) if all tasks have as many edges, or if the
+What an edge costs is the slope of a line through what creations took, against the edges that the tasks had: through
+the median time for each number of edges, weighted by tasks (weighted least squares). What a creation took is what the
+runtime has measured (pass `creations`). Where it has measured none, as other runtimes, it is the time from a task's
+last dependence to the next creation on the thread. The cost is that of the run itself, and not known (`edge_ns` null) if all tasks have as many edges, or if the
 times do not grow with them. time = count x cost is what the creators would save at most: the runtime may leave an edge
 out at less than the cost of one (`pruned`, `duplicate` and `transitive` in the report's line on dependences).
 """
@@ -73,7 +74,7 @@ class SlowPatterns:
         return sorted(table, key=lambda row: -row["edges"])
 
 
-@analysis_pass("slow_patterns", needs=("tasks", "edges", "kinds", "levels"))
+@analysis_pass("slow_patterns", needs=("tasks", "edges", "kinds", "levels", "creations"))
 def slow_patterns(of: Analysis) -> SlowPatterns:
     """Dependences that make discovery slow and order nothing, and what they cost."""
     tasks, edges = of["tasks"], of["edges"]
@@ -121,18 +122,18 @@ def _products(of: Analysis, tasks: Tasks, edges: Edges) -> np.ndarray:
 
 
 def _cost_of_an_edge(of: Analysis, tasks: Tasks, edges: Edges) -> float | None:
-    """From a task's last dependence to the next record of its creator on the thread."""
     number = np.zeros(len(tasks.id), dtype=np.int64)
     np.add.at(number, edges.sink, edges.times)
-    gap, task = _gaps(of, tasks)
-    if not len(gap):
+    measured = np.flatnonzero(of["creations"].measured)
+    took, task = (of["creations"].time[measured], measured) if len(measured) else _gaps(of, tasks)
+    if not len(took):
         return None
     x = number[task]
-    order = np.lexsort((gap, x))
-    x, gap = x[order], gap[order]
+    order = np.lexsort((took, x))
+    x, took = x[order], took[order]
     first = np.flatnonzero(group_starts(x))
     count = np.diff(np.r_[first, len(x)])
-    middle = (gap[first + (count - 1) // 2] + gap[first + count // 2]) / 2
+    middle = (took[first + (count - 1) // 2] + took[first + count // 2]) / 2
     enough = count >= _LEAST_TASKS
     edges_of, weight, median = x[first][enough], count[enough], middle[enough]
     if len(edges_of) < 2:
