@@ -305,6 +305,7 @@ def test_iterations_of_a_graph(tmp_path: Path, overlap: bool) -> None:
 def test_the_line_says_which_path_and_keeps_the_place_of_a_long_name() -> None:
     """Work by the path without MPI, which is 50 of the 100 ns: 3.0 threads on a path of 100 ns would be no result."""
     path = {"makespan_ns": 100, "threads": 2, "span_ns": 50, "path_ns": 100, "least_ns": 75, "parallelism": 3.0,
+            "outside_ns": 0, "slack": [],
             "chain": [{"name": f"void make<{'long_' * 30}>(int) work.cc:9", "total_ns": 100}],
             "chain_ranks": [{"rank": 0, "total_ns": 100}]}  # fmt: skip
     (_, chain), (_, line) = bounds(path, 1)
@@ -312,3 +313,8 @@ def test_the_line_says_which_path_and_keeps_the_place_of_a_long_name() -> None:
     assert line == "100 ns; if MPI took no time, 3.0 threads could work at a time, on average"
     (_, line) = bounds(path | {"span_ns": 100}, 1)[1]
     assert line == "100 ns; at least 75.0 ns on 2 threads; 3.0 threads can work at a time, on average"
+    (_, line) = bounds(path | {"outside_ns": 60}, 1)[1]
+    assert line.endswith("; a thread's share of a loop counts as one piece here, so another schedule may be faster")
+    (_, line) = bounds(path | {"outside_ns": 60, "slack": [{"name": "task"}]}, 1)[1]
+    assert line.endswith("; code outside of tasks (60.0 % of the path) counts as one piece here, so the same code in "
+                         "tasks may be faster")  # fmt: skip

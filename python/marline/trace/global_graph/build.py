@@ -19,17 +19,17 @@ from .communication import add_communication
 from .edges import EdgeList, GraphEdges
 from .openmp import add_openmp
 from .points import PointList, Points
-
+from .run_order import add_locks, add_returns, add_wake_ups
 
 THREAD_SHIFT = 32  # of a task's id: above it stands the thread that made it, below 0 outside of any task
 
 
 @dataclass
 class GlobalGraph:
-    """The first `declared` edges are the program's order and its work. The others, to points that begin or go on on a
-    thread, come from the last point of what ran there before. Nothing takes time outside of the breakdown's total, from
-    `begin` to `end`. `backwards`: how many edges were left out because clocks, or lost records, make them lead back in
-    time."""
+    """The first `declared` edges are the program's order and its work. The others are this run's: to points that begin
+    or go on on a thread, from the last point of what ran there before; and those of run_order.py. Nothing takes time
+    outside of the breakdown's total, from `begin` to `end`. `backwards`: how many edges were left out because clocks,
+    or lost records, make them lead back in time."""
 
     points: Points
     edges: GraphEdges
@@ -49,15 +49,18 @@ _NEEDS = ("tasks", "segments", "edges", "calls", "in_mpi", "requests", "messages
           "iterations")  # fmt: skip
 
 
-@analysis_pass("global_graph", needs=(*_NEEDS, "breakdown"))
+@analysis_pass("global_graph", needs=(*_NEEDS, "breakdown", "throttled"))
 def global_graph(of: Analysis) -> GlobalGraph:
     """The graph of all ranks."""
     begin, end = (int(of["breakdown"].edges[at]) for at in (0, -1))
     (tasks, runs, dependences, calls, mpi, requests, messages, suspensions, creations,
      iterations) = (of[name] for name in _NEEDS)  # fmt: skip
-    points, edges = PointList(), EdgeList()
+    points, edges, of_run = PointList(), EdgeList(), EdgeList()
     created = add_openmp(of.trace, tasks, runs, dependences, iterations, points, edges)
-    add_communication(of.trace, tasks, calls, requests, messages, suspensions, points, edges)
+    ready = add_communication(of.trace, tasks, calls, requests, messages, suspensions, points, edges)
+    add_locks(of.trace, points, of_run)
+    add_wake_ups(of.trace, runs, suspensions, ready, points, of_run)
+    add_returns(runs, of["throttled"].back, points)
     initial = threads_of_initial_tasks(of.trace)
     all_points = points.finish(initial)
     inside = np.clip(all_points.time, begin, end)
@@ -66,7 +69,9 @@ def global_graph(of: Analysis) -> GlobalGraph:
     active, in_total = _Active(runs), replace(all_points, time=inside)
     work = _work(all_points, _done(in_total, runs, active, mpi, initial[1], (begin, end)))
     forward = _forward(all_points, work, ordered)
-    all_edges = work.joined(ordered.take(forward), _busy(all_points, active))
+    seen = of_run.finish(all_points.place)
+    seen = seen.take(all_points.time[seen.sink] >= all_points.time[seen.source])
+    all_edges = work.joined(ordered.take(forward), _busy(all_points, active), seen)
     creating = np.zeros(len(all_points.task), dtype=np.int64)
     creating[all_points.place[created]] = creations.time
     return GlobalGraph(all_points, all_edges, len(work.source) + len(forward), begin, end,
@@ -154,8 +159,8 @@ def _busy(points: Points, active: _Active) -> GraphEdges:
     at_start, at_end = points_at(points.task, points.time, active.task, active.start, active.end)
     row = np.flatnonzero((at_start >= 0) & (active.before >= 0))
     sink, source = at_start[row], at_end[active.before[row]]
-    # `at_start` is the last of several points of one nanosecond: only one that begins or resumes is meant.
-    begins = np.isin(points.what[sink], (what.BEGIN, what.RESUME)) & (points.time[sink] == active.start[row])
+    # `at_start` is the last of several points of one nanosecond: only one that begins or goes on is meant.
+    begins = np.isin(points.what[sink], (what.BEGIN, what.RESUME, what.BACK)) & (points.time[sink] == active.start[row])
     begins &= (source >= 0) & (points.task[source] != points.task[sink])
     source, sink = source[begins], sink[begins]
     return GraphEdges(source, sink, np.zeros(len(source), dtype=np.int64),

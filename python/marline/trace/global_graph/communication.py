@@ -48,16 +48,18 @@ for _number, _call in MPI_CALLS.items():
 
 @dataclass
 class _CallPoints:
-    """By row of Calls. `got`: where what the call waited for let its task go on."""
+    """By row of Calls. `got`: where what the call waited for let its task go on. `ready`: of suspensions, by row."""
 
     enter: np.ndarray
     got: np.ndarray
     leave: np.ndarray
     time: np.ndarray  # of `got`
+    ready: np.ndarray
 
 
 def add_communication(trace: Trace, tasks: Tasks, calls: Calls, requests: Requests, messages: Messages,
-                      suspensions: Suspensions, points: PointList, edges: EdgeList) -> None:  # fmt: skip
+                      suspensions: Suspensions, points: PointList, edges: EdgeList) -> np.ndarray:  # fmt: skip
+    """Returns the number of the point where each suspended task could go on."""
     at = _add_calls(trace, tasks, calls, suspensions, points)
     explained = np.zeros(len(calls.call), dtype=bool)
     _add_messages(calls, messages.send, messages.receive, at, explained, edges)
@@ -68,6 +70,7 @@ def add_communication(trace: Trace, tasks: Tasks, calls: Calls, requests: Reques
     _add_collectives(trace, calls, find_collectives(trace, calls, requests), at, explained, points, edges)
     rest = np.flatnonzero(~explained)
     edges.add(kinds.MPI, at.enter[rest], at.leave[rest], calls.end[rest] - calls.start[rest])
+    return at.ready
 
 
 def _add_messages(calls: Calls, one: np.ndarray, other: np.ndarray, at: _CallPoints, explained: np.ndarray,
@@ -86,7 +89,7 @@ def _add_calls(trace: Trace, tasks: Tasks, calls: Calls, suspensions: Suspension
     points.add(what.SUSPEND, suspensions.task, suspensions.start, row)
     ready = points.add(what.READY, suspensions.task, suspensions.ready, row + 0.25)
     points.add(what.RESUME, suspensions.task, suspensions.end, row + 0.5)
-    found = _CallPoints(enter, leave.copy(), leave, calls.end.copy())
+    found = _CallPoints(enter, leave.copy(), leave, calls.end.copy(), ready)
     inside = suspensions.call >= 0  # the last one counts: they stand in order of time
     found.got[suspensions.call[inside]] = ready[inside]
     found.time[suspensions.call[inside]] = suspensions.ready[inside]

@@ -19,7 +19,7 @@ class EdgeKind:
 
 
 # An order of the program, or of the run alone (`thread`: from the task that the thread ran before, or from when a
-# suspended task could go on).
+# suspended task could go on; `lock`: from the task that had the lock before).
 EDGE_KINDS = (
     EdgeKind("work", "work"),
     EdgeKind("create", "from creation to start"),
@@ -32,8 +32,9 @@ EDGE_KINDS = (
     EdgeKind("event", "detached tasks' events"),
     EdgeKind("inline", "back from undeferred tasks"),
     EdgeKind("thread", "ready tasks until a thread ran them"),
+    EdgeKind("lock", "locks on their way to the next task"),
 )
-WORK, CREATE, DEPENDENCE, TASKWAIT, BARRIER, MESSAGE, COLLECTIVE, MPI, EVENT, INLINE, THREAD = range(11)
+WORK, CREATE, DEPENDENCE, TASKWAIT, BARRIER, MESSAGE, COLLECTIVE, MPI, EVENT, INLINE, THREAD, LOCK = range(12)
 COMMUNICATION = (MESSAGE, COLLECTIVE, MPI)
 
 

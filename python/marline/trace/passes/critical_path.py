@@ -7,8 +7,11 @@ for in this run.
   while a task is ready takes more than span + (work - span) / P (Brent, 1974; Blumofe and Leiserson, 1999).
 - `path`: the longest path with MPI, where a message takes the time in which both sides were there. No number of threads
   makes the same work faster on this network.
-- The chain: from the run's last point back, each time to what came last of all that it waited for, the thread included.
-  Its parts add up to the makespan.
+- The chain: from the run's last point back, each time to what came last of all that it waited for: also the thread, and
+  who had a lock, or let the task go on. Its parts add up to the makespan. Work is named apart where its task has a lock
+  that another one waits for.
+- `outside`: how much of the path is code outside of explicit tasks. It counts as it ran: the share of a loop that a
+  thread had is one piece of work, though another schedule may divide it.
 - Slack of a task: how much later it could end without making the longest path longer.
 """
 
@@ -23,6 +26,7 @@ from ..global_graph import edges as kinds
 from ..global_graph import points as what
 from ..global_graph.build import GlobalGraph
 from ..global_graph.edges import COMMUNICATION, EDGE_KINDS, GraphEdges
+from ..global_graph.run_order import holds_lock
 from ..native import Arrows, last_arrivals, longest_paths, path_to
 from ..read.records import TASK_BITS
 from ..registry import Analysis, analysis_pass
@@ -31,6 +35,7 @@ from .picture import Kinds
 
 CREATION, OUTSIDE = "creation of tasks", "code outside of tasks"
 WITHOUT_TASKS = "the program's code"
+HOLDING = ", holding a lock"
 UNKNOWN, BEFORE = "waiting of tasks, for what is not recorded", "before the first record of its thread"
 
 
@@ -43,6 +48,7 @@ class CriticalPath:
     work: int
     span: int
     path_length: int
+    outside: int
     path: GraphEdges
     chain: GraphEdges
     path_parts: list[dict[str, Any]]
@@ -74,8 +80,8 @@ class CriticalPath:
         slack = self.slack[known]
         return {
             "makespan_ns": self.makespan, "threads": self.threads, "work_ns": self.work, "span_ns": self.span,
-            "path_ns": self.path_length, "parallelism": self.parallelism, "least_ns": self.least,
-            "greedy_ns": self.greedy, "path": self.path_parts, "chain": self.chain_parts,
+            "path_ns": self.path_length, "outside_ns": self.outside, "parallelism": self.parallelism,
+            "least_ns": self.least, "greedy_ns": self.greedy, "path": self.path_parts, "chain": self.chain_parts,
             "chain_ranks": self.chain_ranks,
             "slack": rows(name=[self.kinds.names[kind] for kind in groups.key(self.kinds.of_task[known]).tolist()],
                           tasks=groups.count, min_ns=groups.min(slack), mean_ns=groups.sum(slack) / groups.count,
@@ -100,9 +106,8 @@ def critical_path(of: Analysis) -> CriticalPath:
     chain = graph.edges.take(last_arrivals(_arrows(graph, graph.edges), time, last)) if len(before) else path
     return CriticalPath(
         end - graph.begin, len(of["breakdown"].lane_rank), int(declared.weight[declared.kind == kinds.WORK].sum()),
-        int(without.earliest.max(initial=0)), int(found.earliest.max(initial=0)), path, chain,
-        _parts(of, graph, path, path.weight), _chain_parts(of, graph, chain),
-        _chain_ranks(graph, chain),
+        int(without.earliest.max(initial=0)), int(found.earliest.max(initial=0)), _outside(of, graph, path), path,
+        chain, _parts(of, graph, path, path.weight), _chain_parts(of, graph, chain), _chain_ranks(graph, chain),
         _at_ends(of, graph, without.earliest), _at_ends(of, graph, found.latest - found.earliest), of["kinds"],
         graph.backwards,
     )  # fmt: skip
@@ -112,18 +117,26 @@ def _arrows(graph: GlobalGraph, edges: GraphEdges) -> Arrows:
     return Arrows(len(graph.points.task), edges.source, edges.sink, edges.weight)
 
 
+def _outside(of: Analysis, graph: GlobalGraph, path: GraphEdges) -> int:
+    outside = (path.kind == kinds.WORK) & (of["tasks"].index(graph.points.task[path.sink]) < 0)
+    return int(path.weight[outside].sum())
+
+
 def _parts(of: Analysis, graph: GlobalGraph, edges: GraphEdges, time: np.ndarray) -> list[dict[str, Any]]:
     """The time of these edges, by what they are: work by kind of task. Most first."""
     points, tasks, of_kind = graph.points, of["tasks"], of["kinds"]
     task = tasks.index(points.task[edges.sink])
     is_work = edges.kind == kinds.WORK
-    creates = is_work & (points.what[edges.sink] == what.CREATE)
+    # Where no creation was measured, all that passes up to one counts as it.
+    creates = is_work & (points.what[edges.sink] == what.CREATE) & (not np.any(graph.creating))
     # Of work: a number per kind of task, then two for other code; of all else a number per kind of edge.
     number = np.where(task >= 0, of_kind.of_task[np.maximum(task, 0)] if len(tasks.id) else 0, len(of_kind.names) + 1)
     number[creates & (task < 0)] = len(of_kind.names)
     outside = OUTSIDE if len(tasks.id) else WITHOUT_TASKS
     names = [*of_kind.names, CREATION, outside, *(kind.text for kind in EDGE_KINDS)]
     number = np.where(is_work, number, len(of_kind.names) + 2 + edges.kind)
+    number = np.where(is_work & holds_lock(points)[edges.source], len(names) + number, number)
+    names += [name + HOLDING for name in names]
     kind = edges.kind
     # What of work is the creation of a task is no work of its creator.
     part = np.where(is_work, np.minimum(time, graph.creating[edges.source]), 0)

@@ -36,6 +36,13 @@ class Spans:
     end: np.ndarray
 
 
+@dataclass
+class Throttled(Spans):
+    """`back`: rows of segments, where the creators go on."""
+
+    back: np.ndarray
+
+
 @analysis_pass("device_spans", needs=("devices",))
 def device_spans(of: Analysis) -> Spans:
     """When devices of a rank worked."""
@@ -55,7 +62,7 @@ def lock_waits(of: Analysis) -> Spans:
 
 
 @analysis_pass("throttled", needs=("tasks", "segments", "calls", "owners", "producers"))
-def throttled(of: Analysis) -> Spans:
+def throttled(of: Analysis) -> Throttled:
     """When a creator's thread ran another task: from the creator's piece of code to its next one."""
     tasks, runs, who, owners = of["tasks"], of["segments"], of["producers"], of["owners"]
     row = who.segment[runs.end[who.segment] == who.until]
@@ -67,7 +74,7 @@ def throttled(of: Analysis) -> Spans:
     row = row[~_waits_at(of, runs, row) & (call_at(of["calls"], runs.task[row], runs.end[row]) < 0)]
     on = _next_piece(runs, row)
     row, on = row[on >= 0], on[on >= 0]
-    return Spans(runs.rank[row], runs.end[row], runs.start[on])
+    return Throttled(runs.rank[row], runs.end[row], runs.start[on], on)
 
 
 def _next_piece(runs: Segments, row: np.ndarray) -> np.ndarray:
