@@ -122,18 +122,21 @@ void say_which_rank_ended(const std::string& program, int status, const Environm
       (WIFEXITED(status) ? "exit status " + std::to_string(WEXITSTATUS(status)) : name_of_signal(WTERMSIG(status))));
 }
 
-// Afterwards, because a program that uses no OpenMP itself may load or start what does (Python, a shell).
-void note_unserved(const Program& program, const std::string& name, const Words& records, int status,
-                   const Environment& environment) {
-  if (program.uses_openmp || !speaks_for_job() || is_member_of_job(environment)) return;
+// Afterwards, because a program that uses no OpenMP itself may load or start what does (Python, a shell). A program with
+// MPI that is recorded may be MPI alone: its report says what there was.
+void note_unserved(const Program& program, const Options& options, const std::string& name, const Words& records,
+                   int status, const Environment& environment) {
+  const bool is_reported = !options.trace.empty() && !options.mpi.empty();
+  if (program.uses_openmp || is_reported || !speaks_for_job() || is_member_of_job(environment)) return;
   const auto note = tell_of_unserved(records, status, name, program.started);
   if (note) say("note: " + *note);
 }
 
 // Runs the program and returns its wait status: that of exit(kRefused) if it left no proof of having run on this
 // Marline.
-int run_proved(const Program& program, const Words& words, Environment environment, const Environment& of_caller,
+int run_proved(const Program& program, const Options& options, Environment environment, const Environment& of_caller,
                const Layout& layout) {
+  const Words words = words_of_program(options);
   const Scratch folder;
   const std::string proof = folder.path() + "/proof";
   environment.set("MARLINE_PROOF", proof);
@@ -148,7 +151,7 @@ int run_proved(const Program& program, const Words& words, Environment environme
   const Words records = split(read_file(proof).value_or(""), '\n');
   const auto complaint = judge(records, status, words[0], layout.runtime());
   if (!complaint) {
-    note_unserved(program, words[0], records, status, of_caller);
+    note_unserved(program, options, words[0], records, status, of_caller);
     // A launcher ends the ranks that have not failed by these signals.
     if ((arrived & Signals{SIGTERM, SIGINT, SIGHUP}).lowest() == 0) say_which_rank_ended(words[0], status, of_caller);
     return status;
@@ -179,7 +182,7 @@ int run(Options options, const Layout& layout) {
   if (options.ranks) return launch_job(options, layout, *options.ranks, of_caller);
   environment.set(marline_environment(options, layout, program, environment));
   if (!options.no_bind) environment.set(place(options.threads, of_caller));
-  return run_proved(program, words_of_program(options), environment, of_caller, layout);
+  return run_proved(program, options, environment, of_caller, layout);
 }
 
 }  // namespace marline::launch

@@ -228,8 +228,8 @@ RULES = (
     Rule(
         "imbalance", ("imbalance",),
         "ranks have between {work_least} and {work_most} of work per thread: for {share} of thread time ({lost}) they "
-        "wait for the ones that have more",
-        "move work from rank {rank_most} (the most) to rank {rank_least} (the least)",
+        "wait for the ones that have more{one_wait}",
+        "{imbalance_advice}",
     ),
     Rule(
         "ranks out of step", ("idle_ranks",),
@@ -265,13 +265,15 @@ RULES = (
     ),
     Rule(
         "narrow graph", ("idle_dependences",),
-        "for {share} of thread time ({lost}) no task was ready: all that were left waited for running ones",
+        "for {share} of thread time ({lost}) no task was ready: all that were left waited for running "
+        "ones{one_address}",
         "shorten the longest chain: split its tasks, give them priority, replace taskwaits and barriers by dependences",
         _has_enough_tasks,
     ),
     Rule(
         "last tasks", ("idle_tail",),
-        "for {share} of thread time ({lost}) threads waited for the last tasks to end: no other was left",
+        "for {share} of thread time ({lost}) threads waited for the last tasks to end: no other was left; the longest "
+        "task is {longest_task}",
         "start the longest tasks first: create them first, or give them priority; or split them, or create the next "
         "phase's tasks before this one ends",
         _has_enough_tasks,

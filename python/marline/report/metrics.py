@@ -15,17 +15,19 @@ import numpy as np
 
 from marline.report import machine as report_machine
 from marline.report import without_tasks
-from marline.report.causes import find_causes
+from marline.report.causes import WORTH_SAYING, find_causes
+from marline.report.notable import one_address
 from marline.report.what_if import add_expected
 from marline.trace.analysis import Analysis
 from marline.trace.passes import held_receives, tied_waits  # noqa: F401  registers their passes
 from marline.trace.passes.thread_time.causes import CAUSES
 from marline.trace.read.records import is_recorded
 from marline.trace.what_if import model  # noqa: F401  registers its pass
+from marline.units import count, duration
 
 # Each has its own key in the document; what `marline trace` says after a run needs none of them.
 FURTHER = ("efficiency", "bounds", "matrix", "early_sends", "outliers", "known_graph", "ready_queue", "slow_patterns",
-           "work_by_kind")
+           "addresses", "work_by_kind")
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
           "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",
@@ -130,6 +132,7 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, Any]:
     worked = [100 * row["time"]["work_ns"] / row["time"]["span_ns"] for row in document["devices"]
               if row["kernels"]["count"]]
     whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
+    one_wait = without_tasks.one_wait(of["mpi_waits"], least["rank"])
     lost = {f"{cause.name}_ns": total["causes"].get(cause.name, 0) for cause in CAUSES}
     if graph["tasks"]:  # who waits in a barrier beside no task waits for code outside of tasks
         lost["idle_outside_ns"] += lost.pop("idle_barrier_ns")
@@ -169,7 +172,34 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, Any]:
         "work_most_ns": most["work_ns"] / most["threads"],
         "rank_least": least["rank"],
         "rank_most": most["rank"],
+        "one_wait": one_wait,
+        "imbalance_advice": imbalance_advice(most["rank"], least["rank"], bool(one_wait)),
+        "longest_task": longest_task(of),
+        # Only where the sentence is needed: a short report does not count edges by address otherwise.
+        "one_address": one_address(of["addresses"]) if lost["idle_dependences_ns"] >= WORTH_SAYING * whole > 0 else "",
     }
+
+
+def imbalance_advice(most: int, least: int, at_once: bool) -> str:
+    if at_once:
+        return (f"see what rank {most} does before that call, and not before the others: divide it among the ranks, or "
+                "do it where none waits")  # fmt: skip
+    return f"move work from rank {most} (the most) to rank {least} (the least)"
+
+
+def longest_task(of: Analysis) -> str:
+    """Its kind, with the line that creates it; which one of its kind it is; how long it ran, and how long others do."""
+    tasks, kinds = of["tasks"], of["kinds"]
+    if not len(tasks.id):
+        return ""
+    longest = int(np.argmax(tasks.running))
+    kind = kinds.of_task[longest]
+    alike = np.flatnonzero(kinds.of_task == kind)
+    if len(alike) == 1:
+        return f"{kinds.names[kind]}, {duration(int(tasks.running[longest]))}"
+    turn = int(np.count_nonzero(tasks.created[alike] <= tasks.created[longest]))
+    return (f"{kinds.names[kind]}, {duration(int(tasks.running[longest]))}, the one created as number {count(turn)} of "
+            f"{count(len(alike))} of its kind, whose median is {duration(float(np.median(tasks.running[alike])))}")
 
 
 def proven_overhead(lost: dict[str, int], taken: int) -> dict[str, int]:

@@ -4,6 +4,7 @@ longer than others of their kind."""
 
 from typing import Any
 
+from marline.trace.passes.of_tasks.addresses import Addresses
 from marline.units import count, duration
 
 WORTH_SAYING = 0.01  # outliers: of all work; late sends: of the makespan, in the mean
@@ -49,6 +50,20 @@ def _outliers(document: dict[str, Any]) -> list[tuple[str, str]]:
              f"others of their kind; worst: {worst['name']}, rank {worst['rank']}, thread {worst['thread']}, "
              f"{duration(worst['running_ns'])} from {duration(worst['start_ns'])} of the trace on "
              f"({count(worst['times_median'])} x median)")]  # fmt: skip
+
+
+MOST_ALONE = 0.5  # of all pairs of tasks that are ordered
+LEAST_ORDERED = 3  # tasks
+
+
+def one_address(found: Addresses) -> str:
+    """Which variable brings about most of a graph's edges; empty if none does. Begins with a semicolon."""
+    if not len(found.alone) or found.alone[0] < MOST_ALONE * found.pairs or found.tasks[0] < LEAST_ORDERED:
+        return ""
+    row = found.document()["most"][0]
+    ask = "would `in` do?" if row["writers"] == row["tasks"] else "are they all needed?"
+    return (f"; {count(row['alone'])} of {count(found.pairs)} dependences come from {row['name']} alone, which "
+            f"{count(row['tasks'])} tasks name, {count(row['writers'])} of them to write: {ask}")  # fmt: skip
 
 
 _PATTERNS = (("duplicate", "repeat others"), ("transitive", "follow from others"),

@@ -5,8 +5,11 @@ the one that costs most. The figures come from the passes `loops` and `mpi_waits
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 
+from marline.trace.passes.without_tasks.mpi_waits import MpiWaits
+from marline.trace.read.events import MPI_CALLS
 from marline.units import count, duration, percent, size
 
 WIDTH = 80  # of a line, for which names are cut
@@ -14,6 +17,7 @@ MOST_ROWS = 8
 LEAST_SHARE = 0.01  # of thread time, for a row
 FEW = 3  # places and partners that a sentence names
 UNEVEN = 1.2  # from this ratio of times on, threads count as unequal
+MOST = 0.6  # of all waiting of a rank: then one call is the reason
 SMALL_PIECES = 8  # a dynamic loop with fewer iterations per thread has pieces too long for an even end
 _PATTERNS = (("late_sender_ns", "late sender"), ("late_receiver_ns", "late receiver"),
              ("late_member_ns", "late member"))  # fmt: skip
@@ -114,6 +118,22 @@ def mpi_most(mpi: Mapping[str, Any]) -> str:
         return most
     partner = next(one for one in mpi["partners"] if one["name"] == row["name"])
     return f"{most}: it waits {', '.join(waits)} (rank {partner['rank']} mostly for rank {partner['waits_for']})"
+
+
+def one_wait(waits: MpiWaits, rank: int) -> str:
+    """Which call of this rank has waited for most of what all of them have waited; empty if none has, or if there is
+    but one. Begins with a comma."""
+    calls = waits.calls
+    mine = np.flatnonzero((calls.rank == rank) & (waits.waited > 0))
+    if len(mine) < 2:
+        return ""
+    longest = mine[np.argmax(waits.waited[mine])]
+    waited, whole = int(waits.waited[longest]), int(waits.waited[mine].sum())
+    if waited < MOST * whole:
+        return ""
+    name, partner = MPI_CALLS.get(int(calls.call[longest]), "MPI"), int(waits.partner[longest])
+    return (f", most of it in one call: rank {rank} waits {duration(waited)} for rank {partner} in the {name} that "
+            f"begins {duration(int(calls.start[longest]))} after the trace's begin")  # fmt: skip
 
 
 # The tables ----------------------------------------------------------------------------------------------------------

@@ -53,6 +53,24 @@ def dependence_edges(trace: Trace, table: Tasks) -> Edges:
     return _edges(_spread_everything(_declared(trace, table)))
 
 
+@dataclass
+class AddressEdges:
+    """Each pair of tasks once for each address that orders it; rows of Tasks."""
+
+    source: np.ndarray
+    sink: np.ndarray
+    address: np.ndarray
+
+
+def edges_by_address(trace: Trace, table: Tasks) -> AddressEdges:
+    """All edges between sibling tasks, with the addresses that they come from."""
+    by_place = _by_place(_spread_everything(_declared(trace, table)))
+    source, sink = _looking_back(by_place)
+    kept = np.flatnonzero(by_place.task[source] != by_place.task[sink])
+    source, sink = source[kept], sink[kept]
+    return AddressEdges(by_place.task[source], by_place.task[sink], by_place.address[sink])
+
+
 def exclusive_sets(trace: Trace, table: Tasks) -> np.ndarray:
     """By row of Tasks: a number for the members of one mutexinoutset generation, -1 for all other tasks. A task that is
     in several is counted in one of them."""
@@ -117,6 +135,7 @@ class _ByPlace:
 
     task: np.ndarray
     kind: np.ndarray
+    address: np.ndarray
     new_place: np.ndarray
     first: np.ndarray
     generation: np.ndarray
@@ -125,11 +144,12 @@ class _ByPlace:
 def _by_place(accesses: _Accesses) -> _ByPlace:
     addresses = distinct(accesses.address)
     place = accesses.parent * len(addresses) + np.searchsorted(addresses, accesses.address)
-    order = order_of_small(place, int(place.max()) + 1)
+    order = order_of_small(place, int(place.max(initial=0)) + 1)
     place, task, kind = place[order], accesses.task[order], accesses.kind[order]
     new_place = group_starts(place)
     new_generation = new_place | (kind == OUT) | group_starts(kind)
-    return _ByPlace(task, kind, new_place, np.flatnonzero(new_generation), np.cumsum(new_generation) - 1)
+    return _ByPlace(task, kind, accesses.address[order], new_place, np.flatnonzero(new_generation),
+                    np.cumsum(new_generation) - 1)  # fmt: skip
 
 
 def _edges(accesses: _Accesses) -> Edges:
@@ -137,17 +157,22 @@ def _edges(accesses: _Accesses) -> Edges:
     if not len(accesses.task):
         return Edges(none, none, none)
     by_place = _by_place(accesses)
-    task, first, generation = by_place.task, by_place.first, by_place.generation
-    size = np.diff(np.r_[first, len(task)])
-    # Every access looks back at the whole generation before its own, if that is of the same address.
-    size_before = np.where(by_place.new_place[first], 0, np.r_[0, size[:-1]])
-    before = size_before[generation]
-    sink = np.repeat(task, before)
-    offset = np.arange(len(sink)) - np.repeat(np.cumsum(before) - before, before)
-    source = task[np.repeat(first[generation - 1], before) + offset]
+    task = by_place.task
+    source, sink = (task[access] for access in _looking_back(by_place))
     itself = source == sink
     pairs = source[~itself] * (int(task.max()) + 1) + sink[~itself]
     pairs.sort()
     first_of_pair = np.flatnonzero(group_starts(pairs))
     source, sink = np.divmod(pairs[first_of_pair], int(task.max()) + 1)
     return Edges(source, sink, np.diff(np.r_[first_of_pair, len(pairs)]))
+
+
+def _looking_back(by_place: _ByPlace) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of accesses: each looks back at the whole generation before its own, if that is of the same address."""
+    first, generation = by_place.first, by_place.generation
+    size = np.diff(np.r_[first, len(by_place.task)])
+    size_before = np.where(by_place.new_place[first], 0, np.r_[0, size[:-1]])
+    before = size_before[generation]
+    sink = np.repeat(np.arange(len(by_place.task)), before)
+    offset = np.arange(len(sink)) - np.repeat(np.cumsum(before) - before, before)
+    return np.repeat(first[generation - 1], before) + offset, sink

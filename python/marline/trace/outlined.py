@@ -20,7 +20,7 @@ _MARK = b"._omp_fn."
 _SHT_SYMTAB = 2
 _SECTION = np.dtype([("name", "<u4"), ("type", "<u4"), ("flags", "<u8"), ("address", "<u8"), ("offset", "<u8"),
                      ("size", "<u8"), ("link", "<u4"), ("info", "<u4"), ("align", "<u8"), ("entry", "<u8")])
-_SYMBOL = np.dtype([("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"),
+SYMBOL = np.dtype([("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"),
                     ("size", "<u8")])  # fmt: skip
 
 
@@ -72,23 +72,32 @@ class _Elf:
 
     @staticmethod
     def read(path: str) -> "_Elf | None":
-        try:
-            data = np.memmap(path, dtype=np.uint8, mode="r") if Path(path).is_file() else None
-        except (OSError, ValueError):
-            data = None
-        if data is None or bytes(data[:5]) != b"\x7fELF\x02":
-            return None  # said by symbols.locate
-        begin = int(data[40:48].view("<u8")[0])
-        count = int(data[60:62].view("<u2")[0])
-        sections = data[begin : begin + count * _SECTION.itemsize].view(_SECTION)
-        table = sections[sections["type"] == _SHT_SYMTAB]
-        if not len(table):
+        found = symbol_table(path)
+        if found is None:
             return None
-        names = _part(data, sections[table["link"][0]]).tobytes()
-        known = _part(data, table[0]).view(_SYMBOL)
-        known = known[np.isin(known["name"], _names(names)) & (known["section"] < count)]
+        known, names, sections = found
+        known = known[np.isin(known["name"], _names(names)) & (known["section"] < len(sections))]
         section = sections[known["section"]]
         return _Elf(known["value"], section["address"], section["offset"])
+
+
+def symbol_table(path: str) -> tuple[np.ndarray, bytes, np.ndarray] | None:
+    """(symbols, the table of their names, sections) of an ELF-64 file; None: it has none, or cannot be read, which
+    symbols.locate says."""
+    try:
+        data = np.memmap(path, dtype=np.uint8, mode="r") if Path(path).is_file() else None
+    except (OSError, ValueError):
+        data = None
+    if data is None or bytes(data[:5]) != b"\x7fELF\x02":
+        return None
+    begin = int(data[40:48].view("<u8")[0])
+    count = int(data[60:62].view("<u2")[0])
+    sections = data[begin : begin + count * _SECTION.itemsize].view(_SECTION)
+    table = sections[sections["type"] == _SHT_SYMTAB]
+    if not len(table):
+        return None
+    names = _part(data, sections[table["link"][0]]).tobytes()
+    return _part(data, table[0]).view(SYMBOL), names, sections
 
 
 def _part(data: np.ndarray, section: np.void) -> np.ndarray:

@@ -128,7 +128,7 @@ def _fallback(file: _File, offset: int) -> Location:
 
 def _resolve_file(file: _File, offsets: list[int], notes: list[str], inlined: bool) -> dict[int, list[Location]]:
     found = {offset: [_fallback(file, offset)] for offset in offsets}
-    elf = _Elf.read(file.path)
+    elf = Elf.read(file.path)
     if elf is None:
         notes.append(f"{file.path} cannot be read any more: its functions have no names")
         return found
@@ -149,14 +149,14 @@ def _resolve_file(file: _File, offsets: list[int], notes: list[str], inlined: bo
 
 
 @dataclass
-class _Elf:
+class Elf:
     """What of an ELF-64 file is needed to look an address of it up."""
 
     loads: list[tuple[int, int, int]]  # file offset, virtual address, length
     build_id: str
 
     @staticmethod
-    def read(path: str) -> "_Elf | None":
+    def read(path: str) -> "Elf | None":
         try:
             with open(path, "rb") as file:
                 header = file.read(64)
@@ -174,7 +174,7 @@ class _Elf:
                         notes.append(file.read(length))
         except OSError:
             return None
-        return _Elf(loads, next(filter(None, map(_build_id, notes)), ""))
+        return Elf(loads, next(filter(None, map(_build_id, notes)), ""))
 
     def virtual_address(self, offset: int) -> int:
         """Symbolizers think in the addresses of the file's program headers."""

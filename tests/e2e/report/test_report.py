@@ -389,12 +389,37 @@ def test_imbalance_between_ranks(tmp_path: Path) -> None:
     assert "from rank 1 (the most) to rank 0 (the least)" in cause["advice"]
 
 
+@pytest.mark.parametrize(("extra", "said"), [(0, False), (400, True)])
+def test_imbalance_that_is_one_call(tmp_path: Path, extra: int, said: bool) -> None:
+    """Four times rank 0 works for 100 us and rank 1 for 130 us, and then both call MPI_Barrier. Once more work of rank 1
+    makes rank 0 wait for 430 us in one call, of 520 us in all four."""
+    us, call = 1000, {"peer": -1, "comm": 1, "call": CALL_NUMBER["MPI_Barrier"]}
+    streams = [Stream(), Stream()]
+    time = 0
+    for turn in range(4):
+        works = [100, 130 + extra * (turn == 2)]
+        for stream, work in zip(streams, works):
+            stream.add(1000 + (time + work) * us, "mpi_enter", 1 << 32, **call)
+        time += max(works)
+        for stream in streams:
+            stream.add(1000 + time * us, "mpi_exit", 1 << 32, **call)
+    for rank, stream in enumerate(streams):
+        first = Stream().add(1000, "mpi_enter", 1 << 32, **call).add(1000, "mpi_exit", 1 << 32, **call)
+        first.records += stream.records
+        save(tmp_path, [first], rank=rank, size=2)
+    (cause,) = [cause for cause in document_of(tmp_path)["causes"] if cause["name"] == "imbalance"]
+    sentence = "more, most of it in one call: rank 0 waits 430 us for rank 1 in the MPI_Barrier that begins 360 us after"
+    assert (sentence in cause["text"]) == said
+    assert cause["advice"].startswith("see what rank 1 does before that call" if said else "move work from rank 1 ")
+
+
 # What each rule of the table needs to be the biggest, beside these.
 QUIET = {f"{cause.name}_ns": 0 for cause in CAUSES} | {
     "thread_ns": 100 * MS, "overhead_per_task_ns": 400.0, "grain_median_ns": 50_000.0, "tasks": 1000, "threads": 4,
     "tasks_per_second": 1_100_000.0, "threads_per_node": 4, "cores_per_node": 8, "tied_wait_ns": 0,
     "core_wait_ns": 0, "imbalance_ns": 0, "work_least_ns": 10 * MS, "work_most_ns": 30 * MS, "rank_least": 3,
-    "rank_most": 5,
+    "rank_most": 5, "one_wait": "", "imbalance_advice": "move work from rank 5 (the most) to rank 3 (the least)",
+    "longest_task": "step a.c:9, 140 ms", "one_address": "",
     "mpi_calls": 8, "suspended_calls": 0, "held_early_ns": 0, "held_call": "MPI_Recv", "on_marline": True,
     "device_operations": 0, "device_least": 0, "device_most": 0,
     "taken_ns": 0, "steal_ns": 0, "throttled_ns": 0, "memory_stall_ns": 0, "kernel_ns": 0, "minor_faults": 0,
@@ -420,15 +445,17 @@ TRIGGERS = {
                     "for 20.0 % of thread time (20.0 ms), most of it in MPI_Recv"),
     "no suspension": ({"overhead_held_ns": 20 * MS, "held_early_ns": 15 * MS}, "no call has suspended its task"),
     "MPI at work": ({"overhead_held_ns": 20 * MS, "held_early_ns": 5 * MS}, "so MPI itself works"),
-    "imbalance": ({"imbalance_ns": 20 * MS}, "between 10.0 ms and 30.0 ms of work per thread: for 20.0 %"),
+    "imbalance": ({"imbalance_ns": 20 * MS, "one_wait": ", most of it in one call: rank 3"},
+                  "for 20.0 % of thread time (20.0 ms) they wait for the ones that have more, most of it in one call"),
     "ranks out of step": ({"idle_ranks_ns": 20 * MS}, "20.0 % of thread time (20.0 ms) passes before a rank's first"),
     "devices at work": ({"idle_device_ns": 20 * MS, "tasks": 7, "device_least": 30, "device_most": 90},
                         "while devices ran kernels: for 30 % to 90 % of the time"),
     "throttled producer": ({"idle_throttled_ns": 20 * MS}, "the creator of more tasks ran one instead"),
     "mutual exclusion": ({"idle_constraint_ns": 20 * MS}, "tasks waited for locks, critical regions or others"),
     "few tasks": ({"idle_tail_ns": 20 * MS, "tasks": 7}, "there are 7 tasks for 4 threads: for 20.0 % of thread time"),
-    "narrow graph": ({"idle_dependences_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) no task was ready"),
-    "last tasks": ({"idle_tail_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) threads waited for the last tasks"),
+    "narrow graph": ({"idle_dependences_ns": 20 * MS, "one_address": "; 9 of 9 dependences come from state alone"},
+                     "(20.0 ms) no task was ready: all that were left waited for running ones; 9 of 9 dependences"),
+    "last tasks": ({"idle_tail_ns": 20 * MS}, "no other was left; the longest task is step a.c:9, 140 ms"),
     "code outside of tasks": ({"idle_outside_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) there was no task"),
     "serial code": ({"idle_outside_ns": 20 * MS, "tasks": 0, "serial_place": ", most of it after the region f a.c:4"},
                     "for 20.0 % of their time (20.0 ms), most of it after the region f a.c:4"),

@@ -60,7 +60,7 @@ def global_graph(of: Analysis) -> GlobalGraph:
     ready = add_communication(of.trace, tasks, calls, requests, messages, suspensions, points, edges)
     add_locks(of.trace, points, of_run)
     add_wake_ups(of.trace, runs, suspensions, ready, points, of_run)
-    add_returns(runs, of["throttled"].back, points)
+    add_returns(tasks, runs, of["throttled"].back, points)
     initial = threads_of_initial_tasks(of.trace)
     all_points = points.finish(initial)
     inside = np.clip(all_points.time, begin, end)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model import Segments, Suspensions
+from ..model import Segments, Suspensions, Tasks
 from ..model import lock_waits as rows_of_locks
 from ..read.columns import TimeLines, distinct, group_starts
 from ..read.records import Trace
@@ -103,8 +103,10 @@ def _latest_is_first(trace: Trace, pair: tuple[np.ndarray, np.ndarray], task: np
     return (at >= 0) & (at < len(pair[0]))
 
 
-def add_returns(runs: Segments, back: np.ndarray, points: PointList) -> None:
-    """Where a task that creates others has its thread back, after that ran one of them: rows `back` of segments."""
+def add_returns(tasks: Tasks, runs: Segments, back: np.ndarray, points: PointList) -> None:
+    """Where a task that creates others has its thread back, after that ran one of them: rows `back` of segments. An
+    explicit task was suspended meanwhile, and has its points already."""
+    back = back[tasks.index(runs.task[back]) < 0]
     points.add(what.BACK, runs.task[back], runs.start[back], what.FIRST)
 
 

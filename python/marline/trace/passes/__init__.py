@@ -4,7 +4,7 @@
 from . import communication, discovery, graph_metrics, gtdg_metrics, integrity, overlap, regions, tables  # noqa: F401
 from . import critical_path, devices, picture  # noqa: F401  picture: kinds, lanes, picture
 from .efficiency import bounds, ideal_network, pop, useful  # noqa: F401
-from .of_tasks import known_graph, levels, outliers, slow_patterns, work_by_kind  # noqa: F401
+from .of_tasks import addresses, known_graph, levels, outliers, slow_patterns, work_by_kind  # noqa: F401
 from .thread_time import breakdown, code_pieces, creations, states  # noqa: F401
 from .samples import flame, functions  # noqa: F401
 from .traffic import early_sends, matrix, overlap_of_set  # noqa: F401
