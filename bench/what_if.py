@@ -50,7 +50,7 @@ DATA = ROOT / "docs" / "results" / "what_if"
 PREDICTIONS, MEASURED = "predictions.jsonl", "measured.jsonl"
 FITTED, JUDGED = "fitted", "judged"
 GOALS = (("median error", 0.10), ("error of nine in ten", 0.25))
-# Tasks that become slower. LULESH creates all of its constructs by tail calls, so that its trace shows one kind.
+# Tasks that become slower. Of LULESH all do.
 LONGEST, ALL = "longest", "*"
 MOST_CONSTRUCTS = 64  # of bench/slower
 STILL = 0.02  # a change of less has no sign
