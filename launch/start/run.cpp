@@ -122,8 +122,8 @@ void say_which_rank_ended(const std::string& program, int status, const Environm
       (WIFEXITED(status) ? "exit status " + std::to_string(WEXITSTATUS(status)) : name_of_signal(WTERMSIG(status))));
 }
 
-// Afterwards, because a program that uses no OpenMP itself may load or start what does (Python, a shell). A program with
-// MPI that is recorded may be MPI alone: its report says what there was.
+// Afterwards, because a program that uses no OpenMP itself may load or start what does (Python, a shell). A recorded
+// program with MPI may be MPI alone: its report says what there was.
 void note_unserved(const Program& program, const Options& options, const std::string& name, const Words& records,
                    int status, const Environment& environment) {
   const bool is_reported = !options.trace.empty() && !options.mpi.empty();

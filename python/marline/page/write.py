@@ -215,7 +215,8 @@ def _figures(document: dict[str, Any]) -> str:
         balance = sum(row["work_ns"] for row in document["ranks"]) / total["threads"] / max(per_thread)
         figures.append(("balance of ranks", percent(balance, 1), "mean work per thread, of the most of any rank"))
     if path["least_ns"]:
-        figures.append(("least time", duration(path["least_ns"]), "for the same work on as many threads"))
+        figures.append(("least time", duration(path["least_ns"]), "for the same work, divided as it is, on as many "
+                        "threads"))  # fmt: skip
         limit = "" if path["span_ns"] == path["path_ns"] else ", if MPI took no time"
         figures.append(("parallelism", f"{path['parallelism']:.1f}", f"threads can work at a time, on average{limit}"))
     boxes = "".join(f'<div class="figure {name.replace(" ", "-")}"><dt>{name}</dt><dd>{value}</dd>'

@@ -30,12 +30,12 @@ def efficiency_tree(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _outside_tasks(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """Why the parallel efficiency is not the breakdown's share of work."""
+    """Why the parallel efficiency is not the breakdown's share of work: what POP counts, too."""
     whole = found["threads"] * found["makespan_ns"]
     if found["outside_tasks_ns"] < WORTH_SAYING * whole:
         return []
     share = percent(found["outside_tasks_ns"], whole)
-    return [("  useful", f"by POP also code outside of tasks, {share} of thread time, which is idle or overhead above")]
+    return [("  useful", f"also code outside of tasks, {share}: idle or overhead above")]
 
 
 def _mpi(mpi: dict[str, Any]) -> str:

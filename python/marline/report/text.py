@@ -220,17 +220,17 @@ def bounds(path: dict[str, Any], ranks: int) -> list[tuple[str, str]]:
     width = (f"if MPI took no time, {path['parallelism']:.1f} threads could work at a time, on average" if has_mpi
              else f"{path['parallelism']:.1f} threads can work at a time, on average")  # fmt: skip
     return [("bounded by", "; ".join(shares) + where),
-            ("critical path", f"{duration(path['path_ns'])}{least}; {width}{_pieces(path)}")]  # fmt: skip
+            ("critical path", f"{duration(path['path_ns'])}{least}; {width}{_pieces(path, ranks)}")]  # fmt: skip
 
 
-def _pieces(path: dict[str, Any]) -> str:
+def _pieces(path: dict[str, Any], ranks: int) -> str:
     """What a path says of a run as it was, and not of the program: another schedule, or tasks, may divide the code."""
     if path["outside_ns"] < LEAST_PART * path["path_ns"]:
         return ""
     if not path["slack"]:  # of tasks
-        return "; a thread's share of a loop counts as one piece here, so another schedule may be faster"
-    return (f"; code outside of tasks ({percent(path['outside_ns'], path['path_ns'])} of the path) counts as one piece "
-            "here, so the same code in tasks may be faster")  # fmt: skip
+        has_teams = path["threads"] > ranks
+        return "; a thread's share of a loop counts as one piece: another schedule may be faster" if has_teams else ""
+    return f"; code outside of tasks ({percent(path['outside_ns'], path['path_ns'])}) is one piece"
 
 
 # The file and line at the end of a name.

@@ -121,15 +121,15 @@ def mpi_most(mpi: Mapping[str, Any]) -> str:
 
 
 def one_wait(waits: MpiWaits, rank: int) -> str:
-    """Which call of this rank has waited for most of what all of them have waited; empty if none has, or if there is
-    but one. Begins with a comma."""
-    calls = waits.calls
-    mine = np.flatnonzero((calls.rank == rank) & (waits.waited > 0))
+    """Which call of this rank has kept its thread waiting for most of what all of them have; empty if none has, or if
+    there is but one. Begins with a comma."""
+    calls, lost = waits.calls, np.minimum(waits.waited, waits.held)
+    mine = np.flatnonzero((calls.rank == rank) & (lost > 0))
     if len(mine) < 2:
         return ""
-    longest = mine[np.argmax(waits.waited[mine])]
-    waited, whole = int(waits.waited[longest]), int(waits.waited[mine].sum())
-    if waited < MOST * whole:
+    longest = mine[np.argmax(lost[mine])]
+    waited = int(lost[longest])
+    if waited < MOST * lost[mine].sum():
         return ""
     name, partner = MPI_CALLS.get(int(calls.call[longest]), "MPI"), int(waits.partner[longest])
     return (f", most of it in one call: rank {rank} waits {duration(waited)} for rank {partner} in the {name} that "

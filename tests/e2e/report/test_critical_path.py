@@ -20,6 +20,7 @@ from marline.trace.read.reader import read_trace
 OTHER = 201  # the second thread's implicit task
 REGION = 300
 TASKWAIT_REGION, TASKGROUP_REGION, BARRIER, END_BARRIER = 5, 6, 3, 9
+CRITICAL, ADDRESS = 5, 0x50  # ompt_mutex_critical; any lock's
 WORLD = 1
 
 
@@ -314,7 +315,85 @@ def test_the_line_says_which_path_and_keeps_the_place_of_a_long_name() -> None:
     (_, line) = bounds(path | {"span_ns": 100}, 1)[1]
     assert line == "100 ns; at least 75.0 ns on 2 threads; 3.0 threads can work at a time, on average"
     (_, line) = bounds(path | {"outside_ns": 60}, 1)[1]
-    assert line.endswith("; a thread's share of a loop counts as one piece here, so another schedule may be faster")
+    assert line.endswith("; a thread's share of a loop counts as one piece: another schedule may be faster")
+    assert bounds(path | {"outside_ns": 60}, 2) == bounds(path, 2)  # of MPI alone
     (_, line) = bounds(path | {"outside_ns": 60, "slack": [{"name": "task"}]}, 1)[1]
-    assert line.endswith("; code outside of tasks (60.0 % of the path) counts as one piece here, so the same code in "
-                         "tasks may be faster")  # fmt: skip
+    assert line.endswith("; code outside of tasks (60.0 %) is one piece")
+
+
+# What ordered the run and not the program -------------------------------------------------------------------------
+
+
+def named(found: CriticalPath, which: str) -> dict[str, int]:
+    return {row["name"]: row["total_ns"] for row in found.document()[which]}
+
+
+def section(stream: Stream, task: int, asks: int, has: int, lets_go: int, address: int = ADDRESS) -> None:
+    for time, name in ((asks, "mutex_acquire"), (has, "mutex_acquired"), (lets_go, "mutex_released")):
+        stream.add(1000 + time, name, task, wait_id=address, kind=CRITICAL)
+
+
+def begins(stream: Stream, task: int, outer: int, time: int = 0) -> None:
+    stream.add(1000 + time, "task_schedule", outer, next=task, status=SWITCH)
+
+
+def ends(stream: Stream, task: int, outer: int, time: int) -> None:
+    stream.add(1000 + time, "task_schedule", task, next=outer, status=COMPLETE)
+
+
+@pytest.mark.parametrize(("asks", "chain"), [
+    (20, {"task, holding a lock": 40 + 40, "task": 10 + 10}),
+    (60, {"task": 100}),
+])  # fmt: skip
+def test_a_lock_leads_to_the_task_that_had_it(tmp_path: Path, asks: int, chain: dict[str, int]) -> None:
+    """A has the lock from 10 to 50, as B's record of having it says: A's own of letting go is from 52. B asks for it at
+    20 and has it at 50, or asks when it is free. No path counts on the order: each task is one by itself."""
+    first, second = team()
+    for task in (A, B):
+        first.add(1000, "task_create", task, parent=IMPLICIT, flags=4)
+    begins(first, A, IMPLICIT)
+    section(first, A, 10, 10, 52)
+    ends(first, A, IMPLICIT, 60)
+    begins(second, B, OTHER)
+    section(second, B, asks, max(asks, 50), 90)
+    ends(second, B, OTHER, 100)
+    found = analysed(tmp_path, first, second)
+    assert (found.makespan, found.span) == (100, 100 - max(50 - asks, 0))
+    assert named(found, "chain") == chain
+
+
+def test_a_creator_whose_thread_runs_a_task_waits_for_it(tmp_path: Path) -> None:
+    """Thread 1 creates A and runs it from 5 to 85, as throttling does, and creates B at 90, which runs from 95 to 105.
+    The run was bounded by A, though B does not depend on it."""
+    first, second = team()
+    first.add(1000, "task_create", A, parent=IMPLICIT, flags=4)
+    run(first, A, 5, 85, IMPLICIT)
+    first.add(1090, "task_create", B, parent=IMPLICIT, flags=4)
+    first.add(1092, "wait_begin", IMPLICIT, kind=BARRIER)
+    run(second, B, 95, 105, OTHER)
+    found = analysed(tmp_path, first, second)
+    assert found.makespan == 100 and found.path_length == 80
+    assert named(found, "chain") == {"task": 80 + 10, "creation of tasks": 5, "from creation to start": 5}
+
+
+@pytest.mark.parametrize(("by", "chain"), [(B, {"work": 40 + 25, "thread": 5}),
+                                           (OTHER, {"work": 10 + 25, "thread": 5, "wait": 30})])  # fmt: skip
+def test_an_event_leads_to_the_task_that_fulfilled_it(tmp_path: Path, by: int, chain: dict[str, int]) -> None:
+    """A is suspended from 10 to 45 and could go on from 40: B let it, or a thread that ran nothing noticed it."""
+    first, second = team()
+    for task in (A, B):
+        first.add(1000, "task_create", task, parent=IMPLICIT, flags=4)
+    first.add(1000, "wait_begin", IMPLICIT, kind=BARRIER)
+    begins(first, A, IMPLICIT)
+    first.add(1010, "task_schedule", A, next=IMPLICIT, status=SWITCH)
+    begins(first, A, IMPLICIT, 45)
+    ends(first, A, IMPLICIT, 70)
+    begins(second, B, OTHER)
+    if by == OTHER:
+        ends(second, B, OTHER, 30)
+    second.add(1040, "task_ready", A, by=by)
+    if by == B:
+        ends(second, B, OTHER, 60)
+    found = analysed(tmp_path, first, second)
+    assert found.makespan == 70 and parts(found, "chain") == chain
+    assert found.span == (60 if by == B else 35)

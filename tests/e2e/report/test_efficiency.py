@@ -99,7 +99,7 @@ def test_code_outside_of_tasks_is_useful_and_creation_is_not(tmp_path: Path) -> 
     assert (found["useful_ns"], found["outside_tasks_ns"]) == (135, 65)
     assert of.document("breakdown")["total"]["work_ns"] == 70
     assert efficiency_tree(found)[-1] == (
-        "  useful", "by POP also code outside of tasks, 29.5 % of thread time, which is idle or overhead above")
+        "  useful", "also code outside of tasks, 29.5 %: idle or overhead above")
 
 
 def test_ranks_without_tasks(tmp_path: Path) -> None:

@@ -112,8 +112,8 @@ def test_counters_of_a_node_count_once(tmp_path: Path) -> None:
 
 
 def test_a_rank_whose_records_are_lost_counts_for_its_node_only(tmp_path: Path) -> None:
-    """Rank 1 has left its description alone: its tasks, faults and memory are not among the report's figures, and of the
-    80 us that the CPUs were busy, its 10 us were not those of other programs."""
+    """Rank 1 has left its description alone: its tasks, faults and memory are not among the report's figures. Of the
+    80 us that the CPUs were busy, its 10 us were not other programs'."""
     used = samples(busy_ns=80 * US, cpu_ns=10 * US, minor_faults=7, peak_memory_bytes=MIB)
     save(tmp_path, two_tasks(), size=2, cpus=8, counters={"tasks": 2, "edges": 1}, **used)
     save(tmp_path, [], rank=1, size=2, cpus=8, counters={"tasks": 9, "edges": 9}, **used)

@@ -13,11 +13,13 @@ from handmade import COMPLETE, IMPLICIT, SWITCH, A, Stream, save  # first: it fi
 from marline.report.several.compare import compare, summary
 from marline.report.several.scaling import scaling
 from marline.trace.analysis import Analysis
+from marline.trace.global_graph.edges import LOCK
 from marline.trace.passes.efficiency.ideal_network import replay
 from marline.trace.passes.thread_time.causes import NUMBER
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
 from test_analysis_properties import BASE, Runtime, analysed, runtimes
+from test_critical_path import begins, ends, section
 
 few = settings(max_examples=25, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 RANKS = st.lists(runtimes(), min_size=1, max_size=2)
@@ -37,6 +39,8 @@ def test_efficiencies(ranks: list[Runtime]) -> None:
     assert replay(graph, ideal=False) == graph.end - graph.begin == network.makespan >= network.ideal
     assert 0 <= found["parallel"] <= 1 and 0 <= found["load_balance"] <= 1 and 0 <= found["communication"] <= 1
     assert close(found["parallel"], found["load_balance"] * found["communication"])
+    if "code" not in of["breakdown"].models:  # what is useful and no work is code outside of tasks
+        assert found["useful_ns"] - found["outside_tasks_ns"] == of.document("breakdown")["total"]["work_ns"]
     mpi, openmp = found["mpi"], found["openmp"]
     if mpi:
         assert close(mpi["parallel"], mpi["load_balance"] * mpi["serialisation"] * mpi["transfer"])
@@ -142,3 +146,46 @@ def test_bounds_and_patterns_of_edges(ranks: list[Runtime]) -> None:
               for u, v in zip(edges.source.tolist(), edges.sink.tolist())]  # fmt: skip
     assert patterns.transitive.tolist() == beside
     assert patterns.duplicate.sum() == edges.duplicates and not patterns.product.any()
+
+
+@few
+@given(RANKS)
+def test_edges_by_address(ranks: list[Runtime]) -> None:
+    """All declared edges come from some address; those that one address makes alone are no more than all."""
+    of = analysed(ranks)
+    found, edges = of["addresses"], of["edges"]
+    assert found.edges.sum() == edges.times.sum() and found.alone.sum() == (edges.times == 1).sum()
+    assert (found.alone <= found.edges).all() and (found.writers <= found.tasks).all()
+    assert (found.held <= of["tasks"].running.sum()).all() and len(found.names) <= len(found.address)
+
+
+SECTIONS = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=5)  # (pause, how long)
+
+
+@few
+@given(st.lists(SECTIONS, min_size=2, max_size=3))
+def test_each_wait_for_a_lock_has_an_edge(threads: list[list[tuple[int, int]]]) -> None:
+    """Tasks that have one lock in turn, first come, first served: as many edges as waits for another task, and the
+    chain's parts add up to the makespan."""
+    streams, waits, free, holder = [], 0, 0, -1
+    clock, left = [0] * len(threads), [list(sections) for sections in threads]
+    for number in range(len(threads)):
+        streams.append(Stream(number + 1).add(1000, "implicit_begin", 200 + number, index=number, size=len(threads)))
+        streams[-1].add(1000, "task_create", 100 + number, parent=200 + number, flags=4)
+        begins(streams[-1], 100 + number, 200 + number)
+    while any(left):
+        one = min((n for n in range(len(threads)) if left[n]), key=lambda n: (clock[n] + left[n][0][0], n))
+        pause, held = left[one].pop(0)
+        asks = clock[one] + pause
+        waits += free > asks and holder != one
+        has = max(asks, free)
+        section(streams[one], 100 + one, asks, has, has + held)
+        clock[one] = free = has + held
+        holder = one
+    for number, stream in enumerate(streams):
+        ends(stream, 100 + number, 200 + number, clock[number] + 1)
+    with tempfile.TemporaryDirectory() as folder:
+        of = Analysis(read_trace(save(Path(folder), streams)))
+    edges, found = of["global_graph"].edges, of["critical_path"]
+    assert int((edges.kind == LOCK).sum()) == waits
+    assert sum(row["total_ns"] for row in found.document()["chain"]) == found.makespan

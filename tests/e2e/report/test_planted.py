@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from advice import ATTEMPTS, Bench, Run, names
+from advice import ATTEMPTS, Bench, Run, causes, names
 from conftest import CROWDED, PROGRAMS, SECONDS, clean_environment
 from marline.report import metrics
 from marline.report.text import bounds
@@ -25,9 +25,10 @@ NAMED = {"p01": "locks", "p02": "narrow graph", "p03": "imbalance", "p04": "few 
          "p11": "discovery"}  # fmt: skip
 # What else of the report leads to the fault: in the verdict, or in the line that it begins with.
 SAYS = {"p01": ("bounded by", "the program's code, holding a lock"), "p02": ("biggest loss", "come from state alone"),
-        "p03": ("biggest loss", "in one call: rank 0 waits"), "p07": ("biggest loss", "the longest task is step p07.c:2"),
+        "p03": ("biggest loss", "in one call: rank 0 waits"),
+        "p07": ("biggest loss", "the longest task is step p07.c:2"),
         "p08": ("critical path", "another schedule may be faster"),
-        "p11": ("critical path", "in tasks may be faster")}  # fmt: skip
+        "p11": ("critical path", "is one piece")}  # fmt: skip
 SOMETIMES = ["p12"]  # whether its creator is throttled just at a long task depends on the other thread
 WITH_MPI = ("p03", "p06", "p10")
 
@@ -39,9 +40,9 @@ def test_all_are_here() -> None:
     assert [*NAMED, *SOMETIMES] == sorted(path.stem for path in (PROGRAMS / "planted").glob("*.c"))
 
 
-def lines(document: dict[str, Any]) -> list[tuple[str, str]]:
-    """Titles and texts, on one line each."""
-    first = document["causes"][0]
+def lines(document: dict[str, Any], run: Run) -> list[tuple[str, str]]:
+    """Titles and texts, on one line each, as on a machine of its own."""
+    first = causes(document, run)[0]
     return [("", ""), ("biggest loss", first["text"]), *bounds(document["critical_path"], len(document["ranks"]))]
 
 
@@ -62,7 +63,7 @@ def test_the_report_names_the_fault(build: Path, compiled: Callable[..., Path], 
         document = metrics.make_document(Analysis(load(folder)))
         said.append(names(document, run))
         if said[-1][:1] == [NAMED[name]]:
-            assert wanted in dict(lines(document))[title], document["verdict"]
+            assert wanted in dict(lines(document, run))[title], document["verdict"]
             return
     raise AssertionError(said)
 
@@ -75,5 +76,5 @@ def test_a_throttled_creator_is_bounded_by_the_task_that_it_runs(build: Path, co
     subprocess.run([*words, str(program)], env=clean_environment(**CROWDED), capture_output=True, timeout=SECONDS,
                    check=True)  # fmt: skip
     path = metrics.make_document(Analysis(load(tmp_path / "trace")))["critical_path"]
-    tasks = sum(row["total_ns"] for row in path["chain"] if row["name"].startswith("step p12.c"))
+    tasks = sum(row["total_ns"] for row in path["chain"] if "p12.c" in row["name"])
     assert tasks >= 0.9 * path["makespan_ns"], path["chain"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The passes `slow_patterns` and `bounds` on traces made by hand, with answers worked out by hand."""
+"""The passes `slow_patterns`, `addresses` and `bounds` on traces made by hand, with answers worked out by hand."""
 from __future__ import annotations
 
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 
 from conftest import SECONDS, clean_environment
 from handmade import IMPLICIT, Stream, save  # first: it finds marline
-from marline.report.notable import bounds_by_machine, notable
+from marline.report.notable import bounds_by_machine, notable, one_address
 from marline.trace.analysis import Analysis
 from marline.trace.read.reader import read_trace
 from test_critical_path import A, B, rank
@@ -117,3 +117,56 @@ def test_mending_them_in_a_program(program: Callable[[str], str], build: Path, t
     assert counts(after) == {"duplicate": 0, "transitive": 0, "product": 0}
     assert before["duplicate"]["edges"] > 0 and before["transitive"]["edges"] > 0
     assert after["edges"] >= before["edges"] - before["transitive"]["edges"]
+
+
+def made(folder: Path, tasks: list[list[tuple[int, int]]]) -> Analysis:
+    """Tasks with dependences (kind, address); the n-th one, from 0, runs for 10 + n ns."""
+    stream, now = Stream().add(1000, "implicit_begin", IMPLICIT, size=1), 1100
+    for number, dependences in enumerate(tasks):
+        stream.add(1001 + number, "task_create", 500 + number, parent=IMPLICIT, flags=4)
+        for kind, address in dependences:
+            stream.add(1001 + number, "dependence", 500 + number, type=kind, address=address)
+    for number in range(len(tasks)):
+        stream.add(now + 10 + number, "task_run", 500 + number, start=now, outer=IMPLICIT)
+        now += 20 + number
+    return Analysis(read_trace(save(folder, [stream])))
+
+
+def test_one_address_chains_tasks_of_others(tmp_path: Path) -> None:
+    """Four tasks name 9 as inout, and an address of their own; the last one that of the third. So 9 makes three
+    edges, two of them alone: the second and the third task, of 11 and 12 ns, wait for nothing else."""
+    of = made(tmp_path, [[(INOUT, 1), (INOUT, 9)], [(INOUT, 2), (INOUT, 9)], [(INOUT, 3), (INOUT, 9)],
+                         [(INOUT, 3), (INOUT, 9)]])  # fmt: skip
+    found = of.document("addresses")
+    assert (found["addresses"], found["edges"]) == (2, 3)
+    both = {"rank": 0, "kind": "task"}
+    assert found["most"] == [
+        both | {"name": "0x9", "tasks": 4, "writers": 4, "edges": 3, "alone": 2, "held_ns": 11 + 12},
+        both | {"name": "0x3", "tasks": 2, "writers": 2, "edges": 1, "alone": 0, "held_ns": 0}]
+    said = "; 2 of 3 dependences come from 0x9 alone, which 4 tasks name, 4 of them to write: would `in` do?"
+    assert one_address(of["addresses"]) == said
+
+
+def test_readers_wait_for_a_writer_once_each(tmp_path: Path) -> None:
+    """Three tasks read 7 after its writer, and the last one writes it after all three: 6 edges by one address. The
+    readers wait for 11 + 12 + 13 ns, the last task for three others, but its 14 ns count once."""
+    of = made(tmp_path, [[(INOUT, 7)], *[[(IN, 7)]] * 3, [(INOUT, 7)]])
+    (row,) = of.document("addresses")["most"]
+    assert (row["tasks"], row["writers"], row["edges"], row["alone"]) == (5, 2, 6, 6)
+    assert row["held_ns"] == 11 + 12 + 13 + 14
+    assert one_address(of["addresses"]).endswith("2 of them to write: are they all needed?")
+
+
+def test_no_dependences(tmp_path: Path) -> None:
+    of = made(tmp_path, [[], []])
+    assert of.document("addresses") == {"addresses": 0, "edges": 0, "most": []} and one_address(of["addresses"]) == ""
+
+
+def test_variables_have_their_names(build: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """p02.c of the planted programs: all tasks declare `inout` of a static variable that they only read."""
+    program = compiled("clang-19", "planted/p02.c", "-fopenmp", "-O2")
+    words = [str(build / "bin" / "marline"), "run", "--no-bind", "-t", "2", "--trace", str(tmp_path / "trace"), "--"]
+    subprocess.run([*words, str(program)], env=clean_environment(), capture_output=True, timeout=SECONDS, check=True)
+    found: dict[str, Any] = Analysis(read_trace(tmp_path / "trace")).document("addresses")
+    row = found["most"][0]
+    assert (row["name"], row["tasks"], row["writers"], row["alone"]) == ("state", 20, 20, 19)

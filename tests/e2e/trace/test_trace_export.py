@@ -252,7 +252,7 @@ def code_of(path: Path, name: str) -> int:
 
 
 def description_of(path: Path, folder: Path) -> dict[str, Any]:
-    elf = symbols._Elf.read(str(path))
+    elf = symbols.Elf.read(str(path))
     assert elf is not None and len(elf.build_id) == 40
     # Mapped as a whole at 2^30, its text where file offsets and addresses agree.
     entry = {"begin": 1 << 30, "end": 1 << 31, "offset": 0, "path": str(path), "build_id": elf.build_id}

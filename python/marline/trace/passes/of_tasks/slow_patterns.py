@@ -9,12 +9,13 @@ chapter 6, where their removal makes a program faster), and about what each kind
   more address with `inoutset`, and the n tasks read that one only, m + n edges do (a node in between joins them), and
   each of the n tasks has one dependence. Counted where m and n are 3 or more: m n - (m + n).
 
-What an edge costs is the slope of a line through what creations took, against the edges that the tasks had: through
-the median time for each number of edges, weighted by tasks (weighted least squares). What a creation took is what the
+What an edge costs is the slope of a line through what creations took, against the edges that the tasks had: through the
+median time for each number of edges, weighted by tasks (weighted least squares). What a creation took is what the
 runtime has measured (pass `creations`). Where it has measured none, as other runtimes, it is the time from a task's
-last dependence to the next creation on the thread. The cost is that of the run itself, and not known (`edge_ns` null) if all tasks have as many edges, or if the
-times do not grow with them. time = count x cost is what the creators would save at most: the runtime may leave an edge
-out at less than the cost of one (`pruned`, `duplicate` and `transitive` in the report's line on dependences).
+last dependence to the next creation on the thread. The cost is that of the run itself, and not known (`edge_ns` null)
+if all tasks have as many edges, or if the times do not grow with them. time = count x cost is what the creators would
+save at most: the runtime may leave an edge out at less than the cost of one (`pruned`, `duplicate` and `transitive` in
+the report's line on dependences).
 """
 
 from __future__ import annotations
