@@ -48,7 +48,7 @@ def printed(document: dict[str, Any]) -> str:
 TITLES = ["discovery", "graph", "dependences", "efficiency", "useful", "bounded by", "critical path", "at best",
           "communication", "waits", "late sends", "outliers", "extra edges", "overlap", "memory", "tasks by time",
           "MPI by time", "loops and regions by time", "devices", "regions by time", "biggest loss", "try next",
-          "expected", "remark", "incomplete"]  # fmt: skip
+          "expected", "not known", "remark", "incomplete"]  # fmt: skip
 
 
 def titles(text: str) -> set[str]:
