@@ -23,6 +23,12 @@ inline uint64_t read_cycles() {
 #endif
 }
 
+inline uint64_t now_ns(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
 // One moment on both clocks. Two such moments give the counter's frequency.
 struct ClockPair {
   uint64_t cycles;
@@ -33,13 +39,12 @@ inline ClockPair read_clock_pair() {
   ClockPair best{};
   uint64_t width = UINT64_MAX;
   for (int i = 0; i < 8; ++i) {  // keeps the shortest of a few readings, because an interrupt may spoil one
-    timespec now;
     const uint64_t before = read_cycles();
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    const uint64_t now = now_ns(CLOCK_MONOTONIC);
     const uint64_t after = read_cycles();
     if (after - before < width) {
       width = after - before;
-      best = {before + width / 2, static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec)};
+      best = {before + width / 2, now};
     }
   }
   return best;

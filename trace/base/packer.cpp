@@ -20,6 +20,7 @@ namespace {
 enum Phase : uint32_t { kUnstarted, kRunning, kStopping, kOver };
 
 constexpr u64 kMostShare = 100;  // a thread gives at most this part of its time to compression
+constexpr u64 kForget = 8;       // by this part, what compression takes is thought to be less after each refusal
 
 constexpr size_t kStackBytes = size_t{1} << 20;
 
@@ -34,7 +35,7 @@ Window* recycled;  // atomic: pushed by any thread, popped by one at a time
 bool gave_up;      // the packer's own: the disk is full
 Packs of_threads;  // of the thread that holds in_use
 bool in_use;       // atomic: taken or not, never waited for
-u64 least_cycles;  // atomic: what compressing a window takes; 0: not known yet
+u64 least_ns;      // atomic: what compressing a window takes; 0: not known yet
 
 Phase load_phase() { return __atomic_load_n(&phase, __ATOMIC_RELAXED); }
 
@@ -150,16 +151,21 @@ bool hand_over(Window& window) {
   return true;
 }
 
-bool pack_here(const Window& window, u64 cycles_to_fill) {
-  if (!packs() || cycles_to_fill / kMostShare < __atomic_load_n(&least_cycles, __ATOMIC_RELAXED)) return false;
+bool pack_here(const Window& window, u64 ns_to_fill) {
+  if (!packs()) return false;
+  const u64 least = __atomic_load_n(&least_ns, __ATOMIC_RELAXED);
+  if (ns_to_fill / kMostShare < least) {
+    // Tried again after some refusals: the first measurements include page faults.
+    __atomic_store_n(&least_ns, least - least / kForget, __ATOMIC_RELAXED);
+    return false;
+  }
   // Acquire and release pair with each other: one thread after the other has of_threads.
   if (__atomic_exchange_n(&in_use, true, __ATOMIC_ACQUIRE)) return false;
-  const u64 before = read_cycles();
-  const bool done = of_threads.begin() && store(of_threads, window);
-  const u64 cycles = read_cycles() - before;
-  const u64 least = __atomic_load_n(&least_cycles, __ATOMIC_RELAXED);
-  // The least of all, because a measurement may include an interruption. The first one includes loading libzstd.
-  if (least == 0 || cycles < least) __atomic_store_n(&least_cycles, cycles, __ATOMIC_RELAXED);
+  bool done = of_threads.begin();
+  const u64 before = now_ns(CLOCK_THREAD_CPUTIME_ID);
+  done = done && store(of_threads, window);
+  const u64 spent = now_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+  if (least == 0 || spent < least) __atomic_store_n(&least_ns, spent, __ATOMIC_RELAXED);
   __atomic_store_n(&in_use, false, __ATOMIC_RELEASE);
   return done;
 }

@@ -27,7 +27,7 @@ bool hand_over(Window& window);
 
 // Compresses the caller's full window, if that takes less than a hundredth of the cycles that it took to fill it, and
 // no other thread does the same at the moment. False: not done, or the disk is full.
-bool pack_here(const Window& window, u64 cycles_to_fill);
+bool pack_here(const Window& window, u64 ns_to_fill);
 
 // Puts a window that no thread uses on the list of recycled ones.
 void recycle(Window& window);

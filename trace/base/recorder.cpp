@@ -38,7 +38,7 @@ namespace {
 constexpr char kEmptyFolder[] = "set MARLINE_TRACE_DIR to an empty folder that every rank can write";
 
 State state = kIdle;  // written under process_lock, read by any thread
-char directory[kPathBytes - 64];
+char directory[kPathBytes - 128];
 uint64_t switch_times[2];  // last switch on and off; written before the count; readers need them only roughly
 uint64_t bytes_written;
 void (*hand_over_events)();  // written before there are other threads; or null

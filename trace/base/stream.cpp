@@ -152,7 +152,7 @@ bool Stream::begin() {
 
 void Stream::write_into(Window& window, bool clear) {
   window.begin(number_, sequence_, clear);
-  began_ = read_cycles();
+  began_ns_ = now_ns(CLOCK_MONOTONIC);
   window_ = &window;
   next_ = window.records();
   end_ = next_ + kWindowRecords;
@@ -184,7 +184,7 @@ void Stream::change_window() {
     __atomic_store_n(&full->state, Window::kFull, __ATOMIC_RELAXED);  // hand_over releases it
     // Not taken only at the end of the process: then the window stays in the file as it is.
     (void)hand_over(*full);
-  } else if ((!in_handler_ && pack_here(*full, before - began_)) || copy_window()) {
+  } else if ((!in_handler_ && pack_here(*full, now_ns(CLOCK_MONOTONIC) - began_ns_)) || copy_window()) {
     write_into(*full, true);
   } else {
     give_up();

@@ -206,7 +206,7 @@ class Stream {
   Window* window_;     // null once the stream writes into scratch_
   Window* windows_[kMostWindows];
   int window_count_;
-  u64 began_;      // when the thread began to fill the window
+  u64 began_ns_;   // when the thread began to fill the window
   u64 sequence_;   // of the window
   u64 copies_at_;  // where the next copy of a window goes in the file, and where the reserved room ends
   u64 copies_end_;
