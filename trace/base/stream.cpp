@@ -143,11 +143,16 @@ bool Stream::begin() {
                    errno == ENOMEM ? "raise the limit on address space (ulimit -v)" : kNeedsSpace);
     return false;
   }
-  windows_[window_count_++] = window;
+  add_window(*window);
   write_into(*window, used);
   base_id_ = static_cast<u64>(number_) << 32;
   current_task_ = base_id_;
   return true;
+}
+
+void Stream::add_window(Window& window) {
+  windows_[window_count_] = &window;
+  __atomic_store_n(&window_count_, window_count_ + 1, __ATOMIC_RELEASE);  // pairs with the acquire in trim_all
 }
 
 void Stream::write_into(Window& window, bool clear) {
@@ -197,11 +202,16 @@ void Stream::change_window() {
 Window* Stream::unused_window() {
   if (!packs()) return nullptr;
   for (int i = 0; i < window_count_; ++i) {
-    // Acquire pairs with the packer's release: the block is complete before the window is cleared.
-    if (__atomic_load_n(&windows_[i]->state, __ATOMIC_ACQUIRE) == Window::kUnused) return windows_[i];
+    Window::State unused = Window::kUnused;
+    // Acquire pairs with the packer's release: the block is complete before the window is cleared. An exchange, because
+    // trim_all may give the window up at the same time.
+    if (__atomic_compare_exchange_n(&windows_[i]->state, &unused, Window::kWriting, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED)) {
+      return windows_[i];
+    }
   }
   Window* made = window_count_ < kMostWindows && !in_handler_ ? Window::make() : nullptr;
-  if (made != nullptr) windows_[window_count_++] = made;
+  if (made != nullptr) add_window(*made);
   return made;
 }
 
@@ -279,7 +289,8 @@ void Stream::trim_all() {
   }
   pthread_mutex_lock(&list_lock);
   for (Stream* stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
-    for (int i = 0; i < stream->window_count_; ++i) {
+    const int count = __atomic_load_n(&stream->window_count_, __ATOMIC_ACQUIRE);  // pairs with add_window
+    for (int i = 0; i < count; ++i) {
       Window::State unused = Window::kUnused;
       // Acquire pairs with the packer's release. The thread, which may still run, takes no window that is left.
       if (__atomic_compare_exchange_n(&stream->windows_[i]->state, &unused, Window::kLeft, false, __ATOMIC_ACQUIRE,

@@ -176,6 +176,7 @@ class Stream {
   static void abandon_all();
   static void prepare();
   bool begin();
+  void add_window(Window& window);
   void write_into(Window& window, bool clear);
   // For the signal handler of samples: whether the thread's stream can take one, and a sample's records.
   static SampleWriter::State sample_state();
@@ -205,10 +206,10 @@ class Stream {
   Record scratch_[3];  // the first stays empty
   Window* window_;     // null once the stream writes into scratch_
   Window* windows_[kMostWindows];
-  int window_count_;
-  u64 began_ns_;   // when the thread began to fill the window
-  u64 sequence_;   // of the window
-  u64 copies_at_;  // where the next copy of a window goes in the file, and where the reserved room ends
+  int window_count_;  // atomic: changed by the thread, also read at the end of the process
+  u64 began_ns_;      // when the thread began to fill the window
+  u64 sequence_;      // of the window
+  u64 copies_at_;     // where the next copy of a window goes in the file, and where the reserved room ends
   u64 copies_end_;
   u64 units_ahead_;  // how many units were reserved last: they grow, so that a short run leaves a small file
   unsigned number_;
