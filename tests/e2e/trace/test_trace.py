@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "python"))
 
 from marline.trace import graph, model  # noqa: E402
 from marline.trace.analysis import Analysis  # noqa: E402
-from marline.trace.read import events, reader  # noqa: E402
+from marline.trace.read import container, events, reader  # noqa: E402
 from marline.trace.read.calls import call_mask, mpi_calls  # noqa: E402
 from marline.trace.read.messages import messages as matched_messages  # noqa: E402
 from marline.trace.views import export  # noqa: E402
@@ -395,3 +395,28 @@ def test_records_are_compressed_also_on_busy_cores(tmp_path: Path) -> None:
     assert len(trace.select("task_create")) == 6000 and len(trace.time) > 12000 and trace.cut == []
     (file,) = (tmp_path / "trace").glob("*.mtr")
     assert file.stat().st_blocks * 512 < 160 << 10 < 12000 * 32  # one window, the head, and the blocks
+
+
+def test_without_libzstd_records_are_stored_as_they_are(tmp_path: Path) -> None:
+    source = r"""
+    #include <pthread.h>
+    static void *body(void *unused) {
+      #pragma omp parallel num_threads(1)
+      for (int i = 0; i < 3000; i++) {
+        #pragma omp task if(0)
+        { }
+      }
+      return unused;
+    }
+    int main(void) { pthread_t t; return pthread_create(&t, 0, body, 0) || pthread_join(t, 0); }
+    """
+    program = compile_program(tmp_path, source)
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "libzstd.so.1").write_text("no library")
+    settings = environment(tmp_path / "trace")
+    settings["LD_LIBRARY_PATH"] = f"{tmp_path / 'none'}:{settings['LD_LIBRARY_PATH']}"
+    subprocess.run([program], env=settings, check=True, timeout=SECONDS)
+    assert len(reader.read_trace(tmp_path / "trace").select("task_create")) == 3000
+    (file,) = (tmp_path / "trace").glob("*.mtr")
+    forms = {piece.form for piece in container.Container(file).pieces()}
+    assert container.STORED in forms and container.COLUMNS not in forms
