@@ -154,7 +154,7 @@ def test_help_is_in_groups() -> None:
     text = report("--help").stdout
     assert re.findall(r"^[a-z].*:$", text, re.MULTILINE) == [
         "positional arguments:", "options:", "timelines and charts:", "formats of other tools:",
-        "for scripts (docs/guide/scripts.md):"]
+        "for scripts (docs/guide/scripts.md):", "for jobs of many nodes (docs/guide/large-jobs.md):"]
 
 
 def test_the_workflow_s_commands_are_understood() -> None:
