@@ -134,7 +134,7 @@ def _parts(of: Analysis, graph: GlobalGraph, edges: GraphEdges, time: np.ndarray
     number[creates & (task < 0)] = len(of_kind.names)
     outside = OUTSIDE if len(tasks.id) else WITHOUT_TASKS
     names = [*of_kind.names, CREATION, outside, *(kind.text for kind in EDGE_KINDS)]
-    number = np.where(is_work, number, len(of_kind.names) + 2 + edges.kind)
+    number = np.where(is_work, number, len(of_kind.names) + 2 + edges.kind.astype(np.int64))
     number = np.where(is_work & holds_lock(points)[edges.source], len(names) + number, number)
     names += [name + HOLDING for name in names]
     kind = edges.kind
