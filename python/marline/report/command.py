@@ -58,8 +58,9 @@ def main(arguments: list[str], _: Path) -> int:
             print_several(options)
         return 0
     with refusing():
-        of, own = analyse(options.folder, options)
-        document = metrics.make_document(of, own)
+        more = shown_passes(options)
+        of, own = analyse(options.folder, options, more)
+        document = metrics.make_document(of, own, more)
         document["what_if"] = what_if.predictions(of, options.what_if)
         write_html(of, document, options)
     if options.csv:
@@ -71,6 +72,13 @@ def main(arguments: list[str], _: Path) -> int:
     with refusing():
         keep(options, document)
     return judge(options, document)
+
+
+def shown_passes(options: argparse.Namespace) -> tuple[str, ...]:
+    """Those of metrics.FURTHER and metrics.DETAILS that anybody will see."""
+    if options.json or options.fail_if:
+        return metrics.FURTHER + metrics.DETAILS
+    return metrics.FURTHER + (metrics.FOR_PAGE if options.html else ())
 
 
 def keep(options: argparse.Namespace, document: dict[str, Any]) -> None:
@@ -106,7 +114,7 @@ def print_history(options: argparse.Namespace) -> int:
         newest = max(lines, key=lambda line: line.date).commit
         write_badge(options.badge, next(line for line in lines if line.commit == newest).median("efficiency"))
     if options.html:
-        from marline.page.history import write_history  # only here, as below
+        from marline.page.runs.history import write_history  # only here, as below
 
         write_history(lines, options.html)
         say(f"{options.html}: open it in a browser")
@@ -136,7 +144,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "and what to try next.",
     )
     parser.add_argument("folders", metavar="DIR", type=Path, nargs="*",
-                        help="a trace, as `marline trace` leaves it; of two, the second is compared with the first")
+                        help="a trace, as `marline trace` leaves it; of two, the second is compared with the first; "
+                        "A,B,C: three runs of the same, whose medians are compared")  # fmt: skip
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print everything as JSON")
     form.add_argument("--csv", action="store_true", help="print the breakdown of each thread as CSV")
@@ -174,15 +183,16 @@ def refusing() -> Iterator[None]:
         raise Refusal(what_failed(error)) from error
 
 
-def analyse(folder: Path, options: argparse.Namespace, further: bool = True) -> tuple["Analysis", list[str]]:
-    """The analysis with all that a report and the files asked for need, and the passes that --pass names."""
+def analyse(folder: Path, options: argparse.Namespace, more: tuple[str, ...]) -> tuple["Analysis", list[str]]:
+    """The analysis with all that a report and the files asked for need, and the passes that --pass names. `more`: as
+    for metrics.make_document."""
     own = [name for path in options.passes for name in named_passes(path)]
     with progress_bar() as progress:
         windows = getattr(options, "windows", None) or DEFAULT_WINDOWS
         selection = Selection(getattr(options, "selected_window", None), getattr(options, "selected_ranks", None))
         own += ["overlap_of_set"] if selection and "overlap_of_set" not in own else []
         of = Analysis(load(folder, progress, getattr(options, "here", False)), progress, windows, selection)
-        for name in (*metrics.PASSES, *(metrics.FURTHER if further else ()), *own):
+        for name in (*metrics.PASSES, *more, *own):
             of[name]
         said = write_views(of, Views(options.perfetto, options.chrome, options.png, options.svg, options.color_by),
                            progress)
@@ -196,7 +206,7 @@ def write_html(of: "Analysis", document: dict[str, Any], options: argparse.Names
     if options.html:
         from marline.page.write import write_page  # only here: other reports need none of it
 
-        for line in write_page(of, document, options.html, options.full):
+        for line in write_page(of, document, options.html, options.full, options.color_by):
             say(f"{options.html}: {line}")
 
 
@@ -204,7 +214,8 @@ def report_short(folder: Path, options: argparse.Namespace) -> None:
     """What `marline trace` says of the run that it has recorded, on standard error."""
     require_packages()
     with refusing():
-        of, own = analyse(folder, options, further=bool(options.html))
-        document = metrics.make_document(of, own, further=bool(options.html))
+        more = metrics.FURTHER + metrics.FOR_PAGE if options.html else ()
+        of, own = analyse(folder, options, more)
+        document = metrics.make_document(of, own, more)
         write_html(of, document, options)
         report_text.print_short(document, report_text.console_for(sys.stderr))

@@ -3,8 +3,8 @@
 from an analysis pass; here they are put side by side, with what makes them doubtful.
 
 The keys are a contract (studies read them): ranks, total, graph, discovery, communication, overlap, collectives,
-devices, links, critical_path, the names in FURTHER, loops, mpi, samples, machine, causes, verdict, incomplete; what_if
-where it was asked for."""
+devices, links, critical_path, the names in FURTHER and DETAILS, loops, mpi, samples, machine, causes, verdict,
+incomplete; what_if where it was asked for."""
 
 import csv
 from collections import Counter
@@ -21,13 +21,16 @@ from marline.report.what_if import add_expected
 from marline.trace.analysis import Analysis
 from marline.trace.passes import held_receives, tied_waits  # noqa: F401  registers their passes
 from marline.trace.passes.thread_time.causes import CAUSES
+from marline.trace.passes.thread_time.one_call import longest_wait
 from marline.trace.read.records import is_recorded
 from marline.trace.what_if import model  # noqa: F401  registers its pass
 from marline.units import count, duration
 
 # Each has its own key in the document; what `marline trace` says after a run needs none of them.
-FURTHER = ("efficiency", "bounds", "matrix", "early_sends", "outliers", "known_graph", "ready_queue", "slow_patterns",
-           "addresses", "work_by_kind")
+FURTHER = ("efficiency", "bounds", "early_sends", "outliers", "slow_patterns", "addresses", "work_by_kind")
+# What the text does not print: of the JSON document, of conditions and, one of them, of the page.
+DETAILS = ("matrix", "known_graph", "ready_queue")
+FOR_PAGE = ("known_graph",)
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
           "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",
@@ -35,9 +38,9 @@ PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksh
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
-def make_document(of: Analysis, own_passes: Sequence[str] = (), further: bool = True) -> dict[str, Any]:
-    """Everything that is reported. `own_passes`: names of the user's; `further`: with what only the long report has."""
-    more = FURTHER if further else ()
+def make_document(of: Analysis, own_passes: Sequence[str] = (),
+                  more: Sequence[str] = (*FURTHER, *DETAILS)) -> dict[str, Any]:  # fmt: skip
+    """Everything that is reported. `own_passes`: names of the user's; `more`: of FURTHER and DETAILS, what is shown."""
     results = {name: of.document(name) for name in (*PASSES, *more, *own_passes)}
     breakdown = results["breakdown"]
     document = {
@@ -132,7 +135,7 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, Any]:
     worked = [100 * row["time"]["work_ns"] / row["time"]["span_ns"] for row in document["devices"]
               if row["kernels"]["count"]]
     whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
-    one_wait = without_tasks.one_wait(of["mpi_waits"], least["rank"])
+    one_wait = without_tasks.one_wait(longest_wait(of))
     lost = {f"{cause.name}_ns": total["causes"].get(cause.name, 0) for cause in CAUSES}
     if graph["tasks"]:  # who waits in a barrier beside no task waits for code outside of tasks
         lost["idle_outside_ns"] += lost.pop("idle_barrier_ns")

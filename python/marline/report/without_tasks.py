@@ -5,11 +5,9 @@ the one that costs most. The figures come from the passes `loops` and `mpi_waits
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from rich.table import Table
 
-from marline.trace.passes.without_tasks.mpi_waits import MpiWaits
-from marline.trace.read.events import MPI_CALLS
+from marline.trace.passes.thread_time.one_call import Wait
 from marline.units import count, duration, percent, size
 
 WIDTH = 80  # of a line, for which names are cut
@@ -17,7 +15,6 @@ MOST_ROWS = 8
 LEAST_SHARE = 0.01  # of thread time, for a row
 FEW = 3  # places and partners that a sentence names
 UNEVEN = 1.2  # from this ratio of times on, threads count as unequal
-MOST = 0.6  # of all waiting of a rank: then one call is the reason
 SMALL_PIECES = 8  # a dynamic loop with fewer iterations per thread has pieces too long for an even end
 _PATTERNS = (("late_sender_ns", "late sender"), ("late_receiver_ns", "late receiver"),
              ("late_member_ns", "late member"))  # fmt: skip
@@ -100,9 +97,11 @@ def _serial(rows: Sequence[Mapping[str, Any]]) -> str:
     if not rows:
         return ""
     most = rows[0]
+    if most["after"] == most["before"]:
+        return f", most of it after the region at {most['after']}, before it runs again"
     if most["after"] and most["before"]:
-        return f", most of it between the regions {most['after']} and {most['before']}"
-    return f", most of it {'after' if most['after'] else 'before'} the region {most['after'] or most['before']}"
+        return f", most of it after the region at {most['after']}, before the one at {most['before']}"
+    return f", most of it {'after' if most['after'] else 'before'} the region at {most['after'] or most['before']}"
 
 
 def mpi_most(mpi: Mapping[str, Any]) -> str:
@@ -120,20 +119,13 @@ def mpi_most(mpi: Mapping[str, Any]) -> str:
     return f"{most}: it waits {', '.join(waits)} (rank {partner['rank']} mostly for rank {partner['waits_for']})"
 
 
-def one_wait(waits: MpiWaits, rank: int) -> str:
-    """Which call of this rank has kept its thread waiting for most of what all of them have; empty if none has, or if
-    there is but one. Begins with a comma."""
-    calls, lost = waits.calls, np.minimum(waits.waited, waits.held)
-    mine = np.flatnonzero((calls.rank == rank) & (lost > 0))
-    if len(mine) < 2:
+def one_wait(wait: Wait | None) -> str:
+    """For which call ranks have waited for most of what they have waited for each other; empty if there is none. Begins
+    with a comma."""
+    if wait is None:
         return ""
-    longest = mine[np.argmax(lost[mine])]
-    waited = int(lost[longest])
-    if waited < MOST * lost[mine].sum():
-        return ""
-    name, partner = MPI_CALLS.get(int(calls.call[longest]), "MPI"), int(waits.partner[longest])
-    return (f", most of it in one call: rank {rank} waits {duration(waited)} for rank {partner} in the {name} that "
-            f"begins {duration(int(calls.start[longest]))} after the trace's begin")  # fmt: skip
+    return (f", most of it in one call: rank {wait.rank} waits {duration(wait.end - wait.start)} for rank "
+            f"{wait.partner} in the {wait.function} that begins {duration(wait.start)} after the trace's begin")
 
 
 # The tables ----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from handmade import COMPLETE, SWITCH, UNDEFERRED, UNTIED, Stream, save  # first: it finds marline
-from marline.report.metrics import FURTHER
+from marline.report.metrics import DETAILS, FURTHER
 from marline.trace.analysis import Analysis
 from marline.trace.passes.thread_time.causes import NUMBER, OF_PART
 from marline.trace.read.container import UNIT_BYTES
@@ -259,7 +259,7 @@ def analyse_or_refuse(folder: Path) -> None:
         assert len(str(error).splitlines()) == 1
         return
     assert np.all(of["breakdown"].time.sum(axis=2) == np.diff(of["breakdown"].edges))
-    for name in ("graph", "discovery", "communication", "regions", "worksharing", "integrity", *FURTHER):
+    for name in ("graph", "discovery", "communication", "regions", "worksharing", "integrity", *FURTHER, *DETAILS):
         of.document(name)
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs without tasks, on traces made by hand with answers worked out by hand: loops and regions with their place,
-imbalance and waits; serial code; MPI calls that wait for another rank. One cycle is one nanosecond, and records begin
-at 1000."""
+imbalance and waits; serial code; MPI calls that wait for another rank, and what is said where most waiting is for one
+call. One cycle is one nanosecond, and records begin at 1000."""
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handmade import IMPLICIT, A, Stream, save  # first: it finds marline
+import in_process  # first: it finds marline
+from handmade import IMPLICIT, A, Stream, save
 from marline.report import without_tasks
 from marline.trace.analysis import Analysis
+from marline.trace.passes.thread_time.one_call import longest_wait
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
 
@@ -322,3 +325,63 @@ def test_of_a_wait_for_several_messages_the_last_one_counts(tmp_path: Path) -> N
 ])
 def test_names_keep_their_line(name: str, shown: str) -> None:
     assert without_tasks.fitting(name, 30) == shown and len(shown) <= 30
+
+
+# Ranks that wait mostly for one call ------------------------------------------------------------------------------
+
+US, STEPS = 1000, 6
+
+
+def write_steps(folder: Path, late: dict[int, int]) -> Path:
+    """Two ranks work 20 us in each step, then they meet in an MPI_Allreduce. Rank 1 works longer in some: `late`, in
+    us, by step."""
+    folder.mkdir(exist_ok=True)
+    for rank in range(2):
+        stream, now = Stream(1), 0
+        stream.add(1000, "implicit_begin", IMPLICIT, index=0, size=1)
+        for step in range(STEPS):
+            extra = late.get(step, 0)
+            words = {"peer": -1, "bytes": 8, "comm": 1, "call": CALL_NUMBER["MPI_Allreduce"]}
+            stream.add(1000 + (now + 20 + extra * rank) * US, "mpi_enter", IMPLICIT, **words)
+            now += 20 + extra + 1
+            stream.add(1000 + now * US, "mpi_exit", IMPLICIT, **words)
+        stream.add(1000 + now * US, "implicit_end", IMPLICIT)
+        save(folder, [stream], rank=rank, size=2)
+    return folder
+
+
+def test_a_rank_that_is_late_once(tmp_path: Path) -> None:
+    """160 us in the fourth step, and 5 in each other one: rank 0 waits 185 us, 160 of them in one call, which it begins
+    3 x (25 + 1) + 20 us after the run began."""
+    folder = write_steps(tmp_path / "app.trace", dict.fromkeys(range(STEPS), 5) | {3: 160})
+    wait = longest_wait(Analysis(read_trace(folder)))
+    assert wait and (wait.rank, wait.partner, wait.function, wait.total) == (0, 1, "MPI_Allreduce", 160 * US)
+    cause = in_process.document_of(folder)["causes"][0]
+    assert cause["name"] == "imbalance"
+    assert "in one call: rank 0 waits 160 us for rank 1 in the MPI_Allreduce that begins 98.0 us after" in cause["text"]
+    assert cause["advice"].startswith("see what rank 1 does before that call")
+    page = tmp_path / "page.html"
+    assert in_process.report(folder, "--html", page).returncode == 0
+    # The jump leads to that wait, on the thread that waits.
+    start, end, lane = re.search(r'class="loss".*?data-go="(\d+),(\d+),(\d+)"', page.read_text()).groups()
+    assert int(end) - int(start) == 160 * US and lane == "0"
+
+
+@pytest.mark.parametrize("late", [dict.fromkeys(range(STEPS), 20), {1: 50, 4: 40}])
+def test_a_rank_that_is_late_in_each_step(tmp_path: Path, late: dict[int, int]) -> None:
+    """Equally in each step; in two of them, which are too few to call one the most."""
+    folder = write_steps(tmp_path / "app.trace", late)
+    assert longest_wait(Analysis(read_trace(folder))) is None
+    cause = in_process.document_of(folder)["causes"][0]
+    assert cause["name"] == "imbalance" and "one call" not in cause["text"]
+    assert cause["advice"] == "move work from rank 1 (the most) to rank 0 (the least)"
+
+
+@pytest.mark.parametrize(("after", "before", "said"), [
+    ("main a.c:7", "main a.c:7", ", most of it after the region at main a.c:7, before it runs again"),
+    ("f a.c:4", "main a.c:7", ", most of it after the region at f a.c:4, before the one at main a.c:7"),
+    ("", "f a.c:4", ", most of it before the region at f a.c:4"),
+    ("f a.c:4", "", ", most of it after the region at f a.c:4"),
+])  # fmt: skip
+def test_where_serial_code_is(after: str, before: str, said: str) -> None:
+    assert without_tasks._serial([{"after": after, "before": before}]) == said
