@@ -125,7 +125,7 @@ def test_work_by_kind_and_comparison(ranks: list[Runtime]) -> None:
     if "code" not in of["breakdown"].models:
         work = of["breakdown"].time.sum(axis=(0, 1))[NUMBER["work_body"]]
         assert of["work_by_kind"].work[:-1].sum() == work
-    document = compare(summary(of), summary(of))
+    document = compare([summary(of)], [summary(of)])
     assert set(document["ratios"].values()) <= {1.0, None}
     assert {row["work_ratio"] for row in document["kinds"]} <= {1.0, None}
     assert scaling([summary(of)] * 2)["runs"][1]["speedup"] == min(of["breakdown"].makespan, 1)

@@ -78,6 +78,25 @@ def test_two_runs(report: Any, tmp_path: Path) -> None:
     assert re.search(r"^light +1 +1 +10.0 us +20.0 us +2.00 +2.00$", text, re.MULTILINE)
 
 
+def test_several_runs_of_each_side(report: Any, tmp_path: Path) -> None:
+    """Heavy tasks take 30, 31, 32 and 33 us each in A, and 12 to 15 in B: of the 70 ways to divide eight runs in two,
+    two lie as far apart. Light ones take 10 to 13 us in both, which is no difference."""
+    sides = [",".join(str(saved(tmp_path / f"{side}{run}", 1, heavy + run, 10 + run)) for run in range(4))
+             for side, heavy in (("a", 30), ("b", 12))]  # fmt: skip
+    found = json.loads(report(*sides, "--json"))
+    heavy, light = found["kinds"]
+    assert (heavy["work_ns"], heavy["p"]) == ([63 * US, 27 * US], 2 / 70)
+    assert (light["work_ns"], light["p"]) == ([11.5 * US, 11.5 * US], 1.0)
+    assert [run["count"] for run in found["runs"]] == [4, 4] and found["p"]["work"] == 2 / 70
+    text = report(*sides)
+    assert re.search(r"^heavy +2 +2 +63.0 us +27.0 us +0.43 +0.43 +0.029$", text, re.MULTILINE)
+    assert "median of 4 runs" in text and "p: how likely such a difference is by chance" in text
+
+
+def test_a_table_of_three_needs_no_option(report: Any, tmp_path: Path, runs: list[Path]) -> None:
+    assert re.search(r"^strong scaling +one +two +one$", report(*runs, runs[0]), re.MULTILINE)
+
+
 def message(folder: Path, lasts: int) -> Path:
     """Rank 0 sends at 10 us from a task what rank 1 has `lasts` us later."""
     folder.mkdir()
@@ -129,7 +148,6 @@ def test_scaling_as_text(report: Any, runs: list[Path]) -> None:
 
 
 @pytest.mark.parametrize(("words", "message"), [
-    (["{1}", "{1}"], "3 traces: two are compared; give --scaling"),
     (["{1}", "--csv"], "--csv describes one trace, and 2 are given"),
     (["{1}", "--window", "0:1s"], "--window describes one trace"),
     (["{1}", "--pass", "efficiency"], "--pass describes one trace"),

@@ -3,7 +3,10 @@
 
 A ratio is the value of the second run over that of the first. For work it is the work time inflation, for messages the
 communication time inflation (R. Pereira, thesis, 2023, 4.1.2), which compare the same tasks: where a kind has another
-number of tasks in the second run, the time per task is compared, too."""
+number of tasks in the second run, the time per task is compared, too.
+
+Of several runs of each side, figures are medians, and `p` says how likely their difference is if both sides are equally
+fast (history.py)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,12 +15,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from marline.report.history import SURE
 from marline.report.metrics import program
+from marline.report.several.runs import ENOUGH_RUNS, chance, is_sure, median_of, values
 from marline.trace.analysis import Analysis
 from marline.units import count, duration
 
 FORMAT = "marline-compare 1"
-PASSES = ("breakdown", "discovery", "efficiency", "work_by_kind")
 SAME = 0.05  # a ratio within this of 1 gets no colour
 MOST_KINDS = 12  # in the text
 MOST_CAUSES = 3
@@ -36,19 +40,56 @@ def summary(of: Analysis) -> dict[str, Any]:
         "in_mpi_ns": sum(row["in_mpi_ns"] for row in kinds),
         "communication_ns": sum(row["communication_ns"] for row in kinds), "causes": total["causes"],
         "efficiency": of.document("efficiency"), "kinds": kinds,
+        "regions": _by_name(of.document("regions"), "count", "total_ns"),
+        "loops": _by_name(of.document("loops")["constructs"], "calls", "time_ns"),
+        "calls": _by_name(of.document("mpi_waits")["functions"], "calls", "total_ns"),
     }  # fmt: skip
 
 
-def compare(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """The document of two summaries."""
-    names = [key for key, value in first.items() if key.endswith("_ns") and isinstance(value, int)]
+def _by_name(table: Sequence[dict[str, Any]], times: str, total: str) -> list[dict[str, Any]]:
+    """All rows of a name as one."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in table:
+        one = found.setdefault(row["name"], {"name": row["name"], "times": 0, "total_ns": 0})
+        one["times"] += row[times]
+        one["total_ns"] += row[total]
+    return list(found.values())
+
+
+TABLES = ("regions", "loops", "calls")  # of rows with a name, a number and a time
+
+
+def compare(first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The document of the summaries of both sides."""
+    sides = first, second
+    one, other = median_of(first), median_of(second)
+    names = [key for key, value in one.items() if key.endswith("_ns") and isinstance(value, (int, float))]
     return {
         "format": FORMAT,
-        "runs": [{key: run[key] for key in run if key not in ("kinds", "causes")} for run in (first, second)],
-        "ratios": {name.removesuffix("_ns"): _ratio(second[name], first[name]) for name in names},
-        "causes": _causes(first["causes"], second["causes"]),
-        "kinds": _kinds(first["kinds"], second["kinds"]),
-    }
+        "runs": [{key: run[key] for key in run if key not in ("kinds", "causes", *TABLES)} | {"count": len(side)}
+                 for run, side in zip((one, other), sides)],
+        "ratios": {name.removesuffix("_ns"): _ratio(other[name], one[name]) for name in names},
+        "p": {name.removesuffix("_ns"): chance(*([run[name] for run in side] for side in sides)) for name in names},
+        "causes": [row | {"p": chance(*([run["causes"].get(row["name"], 0) for run in side] for side in sides))}
+                   for row in _causes(one["causes"], other["causes"])],
+        "kinds": [row | {"p": chance(*(values(side, "kinds", row["name"], "work_ns") for side in sides))}
+                  for row in _kinds(one["kinds"], other["kinds"])],
+        **{name: _times(name, one[name], other[name], sides) for name in TABLES},
+    }  # fmt: skip
+
+
+def _times(table: str, first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]],
+           sides: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:  # fmt: skip
+    """Rows of both sides by name, the greatest change of time first."""
+    left, right = ({row["name"]: row for row in rows} for rows in (first, second))
+    nothing = {"times": 0, "total_ns": 0}
+    rows = []
+    for name in dict.fromkeys([*left, *right]):
+        pair = left.get(name, nothing), right.get(name, nothing)
+        rows.append({"name": name, **{key: [one[key] for one in pair] for key in nothing},
+                     "ratio": _ratio(pair[1]["total_ns"], pair[0]["total_ns"]),
+                     "p": chance(*(values(side, table, name, "total_ns") for side in sides))})  # fmt: skip
+    return sorted(rows, key=lambda row: -abs(row["total_ns"][1] - row["total_ns"][0]))
 
 
 def _ratio(value: float, reference: float) -> float | None:
@@ -91,6 +132,7 @@ def print_comparison(document: dict[str, Any], names: Sequence[str], console: Co
     for letter, name, run in zip("AB", names, document["runs"]):
         words = " ".join(run["program"]["argv"][1:])
         shape = f"{run['ranks']} rank{'s' * (run['ranks'] > 1)}, {run['threads']} threads"
+        shape += f", median of {run['count']} runs" if run["count"] > 1 else ""
         console.print(f"{letter}  {name}: {shape}" + (f"; {words}" if words else ""), soft_wrap=True)
     console.print()
     console.print(_totals(document))
@@ -105,12 +147,23 @@ def print_comparison(document: dict[str, Any], names: Sequence[str], console: Co
         console.print()
     for line in lines:
         console.print(line)
+    if several_runs(document):
+        console.print()
+        console.print(f"p: how likely such a difference is by chance; from {SURE} on it has no colour. With fewer than "
+                      f"{ENOUGH_RUNS} runs of each, none is sure.")  # fmt: skip
 
 
-def ratio_text(value: float | None, better: str = "less") -> Text:
-    """Green where the second run is better, red where it is worse."""
+def several_runs(document: dict[str, Any]) -> bool:
+    """Of both sides: only then is anything known of chance."""
+    return all(run["count"] > 1 for run in document["runs"])
+
+
+def ratio_text(value: float | None, better: str = "less", p: float | None = None) -> Text:
+    """Green where the second run is better, red where it is worse, without a colour where this may be chance."""
     if value is None:
         return Text("-")
+    if not is_sure(p):
+        return Text(f"{value:.2f}")
     worse = value > 1 + SAME if better == "less" else value < 1 - SAME
     improved = value < 1 - SAME if better == "less" else value > 1 + SAME
     return Text(f"{value:.2f}", style="red" if worse else "green" if improved else "")
@@ -125,23 +178,31 @@ def _columns(*titles: str) -> Table:
 
 
 def _totals(document: dict[str, Any]) -> Table:
-    table = _columns("", "A", "B", "B / A")
+    several = several_runs(document)
+    table = _columns("", "A", "B", "B / A", *(("p",) if several else ()))
     first, second = document["runs"]
     for name, text in TOTALS:
         if first[f"{name}_ns"] or second[f"{name}_ns"]:
+            p = document["p"][name]
             table.add_row(text, duration(first[f"{name}_ns"]), duration(second[f"{name}_ns"]),
-                          ratio_text(document["ratios"][name]))  # fmt: skip
+                          ratio_text(document["ratios"][name], p=p), *((_p_text(p),) if several else ()))  # fmt: skip
     values = [run["efficiency"]["parallel"] for run in document["runs"]]
     table.add_row("parallel efficiency", *(f"{100 * value:.1f} %" for value in values),
                   ratio_text(_ratio(values[1], values[0]), "more"))  # fmt: skip
     return table
 
 
+def _p_text(p: float | None) -> str:
+    return "" if p is None else f"{p:.2g}"
+
+
 def _table_of_kinds(document: dict[str, Any]) -> Table:
-    table = _columns("work by change", "tasks A", "B", "work A", "B", "B / A", "each")
+    several = several_runs(document)
+    table = _columns("work by change", "tasks A", "B", "work A", "B", "B / A", "each", *(("p",) if several else ()))
     for row in document["kinds"][:MOST_KINDS]:
         table.add_row(row["name"], *map(count, row["tasks"]), *map(duration, row["work_ns"]),
-                      ratio_text(row["work_ratio"]), ratio_text(row["work_per_task_ratio"]))  # fmt: skip
+                      ratio_text(row["work_ratio"], p=row["p"]), ratio_text(row["work_per_task_ratio"], p=row["p"]),
+                      *((_p_text(row["p"]),) if several else ()))  # fmt: skip
     if len(document["kinds"]) > MOST_KINDS:
         table.add_row(f"... {len(document['kinds']) - MOST_KINDS} more (--json)")
     return table

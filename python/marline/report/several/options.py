@@ -14,7 +14,7 @@ _OF_ONE = ("csv", "windows", "selected_window", "selected_ranks", "passes", "per
 def add_several(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scaling", action="store_true",
                         help="a table of several traces of one program, efficiencies relative to the first: the same "
-                        "problem on more threads or ranks")  # fmt: skip
+                        "problem on more threads or ranks; of more than two traces the default")  # fmt: skip
     parser.add_argument("--weak-scaling", action="store_true",
                         help="the same of problems that grow with the number of threads")  # fmt: skip
 
@@ -25,8 +25,5 @@ def check_several(options: argparse.Namespace) -> None:
         if getattr(options, name, None):
             word = "--pass" if name == "passes" else f"--{name.removeprefix('selected_').replace('_', '-')}"
             raise Refusal(f"{word} describes one trace, and {len(options.folders)} are given: leave it out")
-    if len(options.folders) > 2 and not (options.scaling or options.weak_scaling):
-        raise Refusal(f"{len(options.folders)} traces: two are compared; give --scaling or --weak-scaling for a table "
-                      "of more")  # fmt: skip
     if options.scaling and options.weak_scaling:
         raise Refusal("--scaling and --weak-scaling: give one of them")

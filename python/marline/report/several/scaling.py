@@ -47,6 +47,7 @@ def _run(first: dict[str, Any], one: dict[str, Any], weak: bool) -> dict[str, An
         "useful_ns": useful, "speedup": first["makespan_ns"] * more / max(one["makespan_ns"], 1),
         "efficiency": {"global": one["efficiency"]["parallel"] * computation, "computation_scaling": computation,
                        **one["efficiency"]},
+        "kinds": [{key: row[key] for key in ("name", "tasks", "work_ns")} for row in one["kinds"]],
     }  # fmt: skip
 
 
