@@ -23,6 +23,13 @@ _FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "
           "--remote-debugging-pipe")  # fmt: skip
 
 
+def _on_core(schedstat: Path) -> int:
+    try:
+        return int(schedstat.read_text().split()[0])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0  # the thread has ended
+
+
 class Browser:
     """One page. Skips the test where there is no Chromium."""
 
@@ -124,6 +131,22 @@ class Browser:
     def key(self, name: str, text: str = "") -> None:
         for kind in ("keyDown", "keyUp"):
             self.send("Input.dispatchKeyEvent", type=kind, key=name, **({"text": text} if text else {}))
+
+    def cpu_seconds(self) -> float:
+        """Of all threads of the browser's processes that live."""
+        of_parent: dict[int, list[int]] = {}
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                parent = int(stat.read_text().rpartition(")")[2].split()[1])
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # it ended meanwhile
+            of_parent.setdefault(parent, []).append(int(stat.parent.name))
+        mine, found = [self._process.pid], 0
+        while mine:
+            one = mine.pop()
+            mine += of_parent.get(one, [])
+            found += sum(_on_core(thread) for thread in Path(f"/proc/{one}/task").glob("*/schedstat"))
+        return found / 1e9
 
     def picture(self, file: Path, whole: bool = False) -> None:
         data = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
