@@ -100,6 +100,14 @@ class Timeline:
     names: Names
     left_out: list[str]
 
+    def name_texts(self) -> list[str]:
+        """Of the names that bars have, which are numbered anew: the bars that a page leaves out need none."""
+        used = np.unique(np.concatenate([bars.name for bars in self.layers.values()]))
+        used, texts = used[used >= 0], self.names.texts
+        for bars in self.layers.values():
+            bars.name = np.where(bars.name >= 0, np.searchsorted(used, bars.name), -1)
+        return [texts[row] for row in used.tolist()]
+
 
 def make_timeline(of: Analysis, styles: Styles) -> Timeline:
     names, left_out = Names(), []
@@ -159,7 +167,7 @@ def _thread_bars(of: Analysis, styles: Styles, lanes: Lanes) -> Bars:
     without = _ranks_without_tasks(of)
     style = np.where(np.isin(runs.rank, without), styles.number("code"), styles.number("implicit"))
     known = owners >= 0
-    style[known] = kinds.of_task[owners[known]]
+    style[known] = styles.of_kind[kinds.of_task[owners[known]]]
     waits = np.flatnonzero(runs.waits)
     style[waits] = _wait_styles(of, styles, runs.task[waits], runs.start[waits])
     bars = _bars(lanes.of_threads(runs.rank, runs.thread), runs.start, runs.end, style, owners)

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from marline.trace.analysis import Analysis
+from marline.trace.read.events import CALL_NUMBER
 from marline.units import duration, percent
 
 from . import places
@@ -30,9 +31,17 @@ _TREE = (
     ("openmp.load_balance", 1, "OpenMP load balance", "among the threads of a rank"),
     ("openmp.scheduling", 1, "OpenMP scheduling", "scheduling, waiting and code that one thread runs"),
 )
-_BOUNDS = (("makespan", "this run"), ("infinite_threads", "infinite threads"), ("infinite_network", "infinite network"),
-           ("infinite_network_same_order", "infinite network, same order of tasks"),
-           ("infinite_threads_and_network", "infinite threads and network"))  # fmt: skip
+# Key, name, what it is; with MPI and without.
+_THIS = ("makespan", "this run", "the makespan: from the first task, or parallel region, to the last")
+_INFINITE = ("infinite_threads", "infinite threads", "the critical path: no number of threads is faster")
+_BOUNDS = (
+    _THIS, ("infinite_network_same_order", "infinite network, same order of tasks",
+            "MPI takes no time, and threads run the tasks that they ran here"),
+    ("infinite_network", "infinite network", "MPI takes no time, and the work is spread evenly over as many threads"),
+    _INFINITE, ("infinite_threads_and_network", "infinite threads and network", "both"))  # fmt: skip
+_BOUNDS_WITHOUT_MPI = (
+    _THIS, ("infinite_network", "least time on as many threads", "the work spread evenly, or the critical path if that "
+            "is longer"), _INFINITE)  # fmt: skip
 _PATTERNS = (("duplicate", "several edges between two tasks"), ("transitive", "follows from other edges"),
              ("product", "every task of a set after every one of another: inoutset"))  # fmt: skip
 _LATE = ("late", "max", "undiscovered", "queued", "inside")
@@ -49,7 +58,7 @@ def cards(document: Document) -> str:
 def efficiencies(document: Document) -> str:
     """Without MPI, all that a thread does beside its work is scheduling: the text calls it so, too."""
     found = document["efficiency"]
-    rows = []
+    rows, terms = [], []
     for key, depth, name, what in _TREE:
         if key == "communication" and not found["mpi"]:
             name = "scheduling"
@@ -57,7 +66,20 @@ def efficiencies(document: Document) -> str:
         part = found.get(group) if group else found
         if part:
             rows.append(_bar_row(name, depth, percent(part[leaf], 1), part[leaf], what))
-    return _card("efficiency", "Efficiency, by POP's definitions", rows)
+            terms.append((name, what))
+    return _card("efficiency", "Efficiency, by POP's definitions", rows, _counted(document), terms)
+
+
+def _counted(document: Document) -> str:
+    """How this goes together with the figures above, which divide the same time otherwise."""
+    total, useful = document["total"], document["efficiency"]["parallel"]
+    whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
+    work = percent(total["work_ns"], whole)
+    if not document["graph"]["tasks"]:
+        return "Useful is what \"work\" is above: the program's code, outside of MPI and of waits."
+    return (f"POP counts as useful all code of the program outside of MPI and of waits: {percent(useful, 1)} of thread "
+            f"time. \"Work\" above is a part of it, the code inside of tasks: {work}. Code that creates tasks, and "
+            "other code outside of them, is useful here, and overhead or idle above.")  # fmt: skip
 
 
 def bounds(document: Document) -> str:
@@ -66,14 +88,21 @@ def bounds(document: Document) -> str:
         return ""
     # As in the text: a network is named only where MPI takes time.
     has_mpi = found["infinite_threads_ns"] != found["infinite_threads_and_network_ns"]
-    rows = [_bar_row(name, 1, duration(found[f"{key}_ns"]), found[f"{key}_ns"] / found["makespan_ns"], level="plain")
-            for key, name in (_BOUNDS if has_mpi else _BOUNDS[:2])]  # fmt: skip
-    return _card("machines", "The same work on other machines", rows)
+    shown = _BOUNDS if has_mpi else _BOUNDS_WITHOUT_MPI
+    rows = [_bar_row(name, 1, duration(found[f"{key}_ns"]), found[f"{key}_ns"] / found["makespan_ns"], what, "plain")
+            for key, name, what in shown]  # fmt: skip
+    return _card("machines", "How fast the same work could be", rows, "The bars are parts of this run's makespan: what "
+                 "is missing is what that machine would gain at most.",
+                 [(name, what) for _, name, what in shown])  # fmt: skip
 
 
-def _card(name: str, title: str, rows: list[str]) -> str:
+def _card(name: str, title: str, rows: list[str], note: str, terms: list[tuple[str, str]]) -> str:
+    """Bars, what they count, and the meaning of each."""
+    meanings = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in terms)
     return (f'<section class="card" id="{name}"><h3>{escape(title)}</h3><table class="bars" '
-            f'aria-label="{escape(title)}"><tbody>' + "".join(rows) + "</tbody></table></section>")  # fmt: skip
+            f'aria-label="{escape(title)}"><tbody>' + "".join(rows) + f'</tbody></table><p class="note">{escape(note)}'
+            f'</p><details class="data"><summary>what each means</summary><dl class="terms">{meanings}</dl></details>'
+            "</section>")  # fmt: skip
 
 
 def _bar_row(name: str, depth: int, value: str, part: float, what: str = "", level: str = "") -> str:
@@ -85,31 +114,37 @@ def _bar_row(name: str, depth: int, value: str, part: float, what: str = "", lev
 def loops(of: Analysis, document: Document, lanes: Lanes) -> str:
     """By source line, with how unequal its threads are."""
     found = document["loops"]
-    where = places.longest_constructs(of, lanes)
+    where = places.longest_regions(of, lanes) | places.longest_constructs(of, lanes)
+    ranks = places.of_ranks(of, lanes)
     total = document["total"]
     whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
     rows = [Row((words(one["name"] + (f", {one['schedule']}" if one["schedule"] else "")), number(one["calls"]),
                  number(one["threads"]), number(one["iterations"]) if one["iterations"] else Cell("", 0),
                  time(one["time_ns"]), share(one["time_ns"], whole), Cell(f"{one['imbalance']:.2f}", one["imbalance"]),
                  time(one["waited_ns"]), time(one["locked_ns"]), time(one["slowest"]["time_ns"]),
-                 time(one["fastest"]["time_ns"])), where.get((one["file"], one["line"])))
+                 time(one["fastest"]["time_ns"])), where.get((one["file"], one["line"])) or ranks[one["rank"]])
             for one in found["constructs"]]  # fmt: skip
     heads = ("construct", "calls", "threads", "iterations", "sum", "share", "most / mean", "waits", "locks",
              "slowest thread", "fastest thread")  # fmt: skip
     return table("loops", "Loops and regions by source line", heads, rows, "Waits: of the other threads at its end.")
 
 
-def mpi_waits(document: Document) -> str:
-    found = document["mpi"]
-    rows = [Row((words(one["name"]), time(one["total_ns"]), *(time(one[key]) for key, _ in _WAITS)))
+def mpi_waits(of: Analysis, document: Document, lanes: Lanes) -> str:
+    found, where = document["mpi"], places.longest_waits(of, lanes)
+    rows = [Row((words(one["name"]), time(one["total_ns"]), *(time(one[key]) for key, _ in _WAITS)),
+                where.get(CALL_NUMBER.get(one["name"], -1)))
             for one in found["functions"] if any(one[key] for key, _ in _WAITS)]  # fmt: skip
-    return table("mpi-waits", "What MPI calls wait for", ("function", "sum", *(name for _, name in _WAITS)), rows)
+    return table("mpi-waits", "What MPI calls wait for", ("function", "sum", *(name for _, name in _WAITS)), rows,
+                 "Late sender: the message was sent after the receive had begun. Late receiver: the other way round. "
+                 "Late member: a rank came later to a collective. \"show\" leads to the longest wait.")  # fmt: skip
 
 
-def slow_patterns(document: Document) -> str:
+def slow_patterns(of: Analysis, document: Document, lanes: Lanes) -> str:
     """Dependences that order nothing, by pattern and by kinds of tasks."""
-    found = document["slow_patterns"]
-    rows = [Row((words(name), words(one["from"]), words(one["to"]), number(one["edges"])))
+    found, edges = document["slow_patterns"], of["slow_patterns"]
+    where = {key: places.of_edges(of, lanes, getattr(edges, key) > 0) for key, _ in _PATTERNS}
+    rows = [Row((words(name), words(one["from"]), words(one["to"]), number(one["edges"])),
+                where[key].get((one["from"], one["to"])))
             for key, name in _PATTERNS for one in found[key]["kinds"]]  # fmt: skip
     costs = [f"{name}: {duration(found[key]['time_ns'])}" for key, name in _PATTERNS if found[key]["time_ns"]]
     note = f"Time of discovery that they cost, about: {'; '.join(costs)}." if costs else ""
@@ -117,9 +152,11 @@ def slow_patterns(document: Document) -> str:
     return table("slow-patterns", "Dependences that slow the creation of tasks", heads, rows, note)
 
 
-def early_sends(document: Document) -> str:
+def early_sends(of: Analysis, document: Document, lanes: Lanes) -> str:
     """How late messages leave after their data was ready, and what they wait for."""
-    rows = [Row((words(one["name"]), number(one["messages"]), *(time(one[f"{key}_ns"]) for key in _LATE)))
+    where = places.latest_sends(of, lanes)
+    rows = [Row((words(one["name"]), number(one["messages"]), *(time(one[f"{key}_ns"]) for key in _LATE)),
+                where.get(one["name"]))
             for one in document["early_sends"]["kinds"]]  # fmt: skip
     heads = ("sent by", "messages", "late, in sum", "the latest", "not created yet", "ready, in the queue",
              "in the task, before the call")  # fmt: skip

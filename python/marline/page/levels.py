@@ -13,9 +13,10 @@ from marline.trace.read.columns import cut, group_starts
 
 from .bars import Bars
 
-COARSEST, FINEST = 256, 1 << 14
+COARSEST, FINEST = 256, 1 << 14  # parts; of very many lanes the coarsest has fewer
 MOST_CELLS = 150_000  # lanes times parts of the finest level
 STEP = 4
+FEWEST = 16
 WHOLE = 255  # what a style has of a part, if all
 
 
@@ -32,6 +33,9 @@ class Level:
 def make_levels(bars: Bars, lanes: int, styles: int, begin: int, end: int) -> list[Level]:
     """The finest first."""
     parts = COARSEST
+    while parts * lanes > 4 * MOST_CELLS and parts > FEWEST:
+        parts //= STEP
+    coarsest = parts
     while parts * STEP <= FINEST and parts * STEP * max(lanes, 1) <= MOST_CELLS:
         parts *= STEP
     edges = begin + ((end - begin) * np.arange(parts + 1)) // parts
@@ -44,7 +48,7 @@ def make_levels(bars: Bars, lanes: int, styles: int, begin: int, end: int) -> li
         share = np.rint(np.minimum(time / width, 1) * WHOLE).astype(np.int64)
         seen = np.flatnonzero(share)
         levels.append(Level(parts, (key // styles)[seen], (key % styles)[seen], share[seen]))
-        if parts <= COARSEST:
+        if parts <= coarsest:
             return levels
         parts //= STEP
         # Parts of one lane stand together: a lane's number times its parts shrinks with them.

@@ -16,9 +16,8 @@ from marline.trace.read.records import TASK_BITS
 
 from .bars import Lanes
 
-MOST_STEPS = 50_000  # of the chain
-MOST_EDGES = 400_000
-MOST_MESSAGES = 40_000
+# For each bar that the page may hold: arrows of dependences, steps of the chain, messages.
+EDGES_PER_BAR, STEPS_PER_BAR, MESSAGES_PER_BAR = 4 / 3, 1 / 6, 1 / 8
 ON_PATH, ON_CHAIN = 1, 2
 
 
@@ -44,26 +43,27 @@ class Chain(Columns):
     kind: np.ndarray
 
 
-def find_chain(of: Analysis, lanes: Lanes) -> tuple[Chain, int]:
-    """What bounded the run, and how many short steps are left out. Work of one task that goes on is one step."""
+def find_chain(of: Analysis, lanes: Lanes, bars: int) -> tuple[Chain, int]:
+    """What bounded the run, and how many short steps are left out. Work of one task that goes on is one step. `bars`:
+    how many the page may hold."""
     graph, edges = of["global_graph"], of["critical_path"].chain
     task, time, inside = graph.points.task, graph.points.time, graph.time
     first = group_starts(task[edges.sink], np.where(edges.kind == WORK, -1, np.arange(len(edges.kind))))
     begins = np.flatnonzero(first)
     ends = np.r_[begins[1:], len(first)][: len(begins)] - 1
     source, sink = edges.source[begins], edges.sink[ends]
-    of_lane = _lanes_at(of, lanes, np.r_[task[source], task[sink]], np.r_[time[source], time[sink]])
+    of_lane = lanes_at(of, lanes, np.r_[task[source], task[sink]], np.r_[time[source], time[sink]])
     from_lane, to_lane = of_lane[: len(source)], of_lane[len(source) :]
     kind = edges.kind[begins].astype(np.int64)
     # Of work, the thread is where it ends: its source may be where the task was suspended.
     from_lane = np.where((kind == WORK) & (to_lane >= 0), to_lane, from_lane)
     joined = Chain(from_lane, to_lane, inside[source], inside[sink], kind)
     joined = joined.take(np.flatnonzero((joined.end > joined.start) | (joined.lane != joined.to_lane)))
-    kept = np.sort(np.argsort(joined.start - joined.end, kind="stable")[:MOST_STEPS])
+    kept = np.sort(np.argsort(joined.start - joined.end, kind="stable")[: int(bars * STEPS_PER_BAR)])
     return joined.take(kept), len(joined.lane) - len(kept)
 
 
-def _lanes_at(of: Analysis, lanes: Lanes, task: np.ndarray, time: np.ndarray) -> np.ndarray:
+def lanes_at(of: Analysis, lanes: Lanes, task: np.ndarray, time: np.ndarray) -> np.ndarray:
     """Where a task was at a time; at the end of a segment it is still there."""
     runs = of["segments"]
     # What OpenMP does not know is numbered by its thread.
@@ -87,16 +87,17 @@ class Dependences:
     left_out: int
 
 
-def find_dependences(of: Analysis, kept: np.ndarray, mark: np.ndarray, full: bool) -> Dependences:
+def find_dependences(of: Analysis, kept: np.ndarray, mark: np.ndarray, bars: int) -> Dependences:
     """`kept`: rows of tasks, sorted. Where there are too many, those of marked tasks come first."""
+    most = int(bars * EDGES_PER_BAR)
     edges = of["edges"]
     row = np.full(len(of["tasks"].id), -1)
     row[kept] = np.arange(len(kept))
     chosen = np.flatnonzero((row[edges.source] >= 0) & (row[edges.sink] >= 0))
     total = len(edges.source)
-    if len(chosen) > MOST_EDGES and not full:
+    if len(chosen) > most:
         dull = (mark[edges.source[chosen]] | mark[edges.sink[chosen]]) == 0
-        chosen = np.sort(chosen[np.argsort(dull, kind="stable")[:MOST_EDGES]])
+        chosen = np.sort(chosen[np.argsort(dull, kind="stable")[:most]])
     source, sink = row[edges.source[chosen]], row[edges.sink[chosen]]
     order = np.lexsort((source, sink))
     return Dependences(source[order], sink[order], total - len(chosen))
@@ -116,11 +117,11 @@ class Messages:
     left_out: int
 
 
-def find_messages(of: Analysis, lanes: Lanes, kept: np.ndarray, full: bool) -> Messages:
+def find_messages(of: Analysis, lanes: Lanes, kept: np.ndarray, bars: int) -> Messages:
     calls, messages, tasks = of["calls"], of["messages"], of["tasks"]
     time = calls.end[messages.receive] - calls.start[messages.send]
     total = len(time)
-    some = np.argsort(-time, kind="stable")[: total if full else MOST_MESSAGES]
+    some = np.argsort(-time, kind="stable")[: int(bars * MESSAGES_PER_BAR)]
     send, receive = messages.send[some], messages.receive[some]
     order = np.argsort(calls.start[send], kind="stable")
     send, receive = send[order], receive[order]

@@ -10,12 +10,20 @@ from typing import Any
 import numpy as np
 
 from marline.report.causes import RULES
+from marline.trace import outlined, symbols
 from marline.trace.analysis import Analysis
+from marline.trace.global_graph import points as what
+from marline.trace.global_graph.edges import EDGE_KINDS, WORK
+from marline.trace.passes.critical_path import CREATION, OUTSIDE, WITHOUT_TASKS
+from marline.trace.passes.devices import KERNEL
 from marline.trace.passes.regions import Spans
 from marline.trace.passes.thread_time.causes import NUMBER
+from marline.trace.passes.thread_time.one_call import longest_wait
+from marline.trace.read.columns import distinct, find
 from marline.trace.statistics import group_by
 
 from .bars import Lanes, worksharing_codes
+from .links import lanes_at
 
 _OF_CONSTRUCTS = {"unequal threads": "waited_ns", "locks": "locked_ns"}  # rules about loops and the like
 _AMONG_RANKS = ("idle_ranks", "idle_communication", "idle_held")
@@ -38,9 +46,13 @@ def of_cause(of: Analysis, name: str, constructs: Sequence[Mapping[str, Any]], l
     found = of["breakdown"]
     if name in _OF_CONSTRUCTS and constructs:
         worst = max(constructs, key=lambda one: one[_OF_CONSTRUCTS[name]])
-        place = longest_constructs(of, lanes).get((worst["file"], worst["line"]))
+        key = worst["file"], worst["line"]
+        place = longest_constructs(of, lanes).get(key) or longest_regions(of, lanes).get(key)
         if place:
             return place
+    wait = longest_wait(of) if name == "imbalance" else None
+    if wait:
+        return Place(wait.start, wait.end, int(lanes.of_threads(np.array([wait.rank]), np.array([wait.thread]))[0]))
     numbers = [NUMBER[part] for part in _PARTS.get(name, ()) if part in NUMBER]
     lost = found.time[:, :, numbers].sum(axis=2)
     if not lost.any():
@@ -49,22 +61,30 @@ def of_cause(of: Analysis, name: str, constructs: Sequence[Mapping[str, Any]], l
     return Place(int(found.edges[window]), int(found.edges[window + 1]))
 
 
-def longest_tasks(of: Analysis, lanes: Lanes) -> list[Place]:
-    """Of each kind the task that ran longest."""
+def longest_tasks(of: Analysis, lanes: Lanes, names: Sequence[str]) -> dict[str, Place]:
+    """Of each of these kinds the task that ran longest."""
     tasks, kinds = of["tasks"], of["kinds"]
     order = np.lexsort((tasks.running, kinds.of_task))
     last = np.full(len(kinds.names), -1)
     last[kinds.of_task[order]] = order  # of each kind the last in order stays
-    return [of_task(of, lanes, row) if row >= 0 else Place(0, 0) for row in last.tolist()]
+    number = {name: row for row, name in enumerate(kinds.names)}
+    rows = {name: last[number[name]] for name in names if last[number[name]] >= 0}
+    return dict(zip(rows, of_tasks(of, lanes, np.array(list(rows.values()), dtype=np.int64))))
 
 
-def of_task(of: Analysis, lanes: Lanes, row: int) -> Place:
+def of_tasks(of: Analysis, lanes: Lanes, rows: np.ndarray) -> list[Place]:
+    """Of each of these rows of tasks, on the thread where it began."""
     tasks, runs = of["tasks"], of["segments"]
-    start = int(tasks.start[row] if tasks.start[row] >= 0 else tasks.created[row])
-    end = int(tasks.end[row]) if tasks.end[row] >= 0 else int(of.trace.time.max())
-    mine = np.flatnonzero(runs.task == tasks.id[row])[:1]
-    lane = int(lanes.of_threads(runs.rank[mine], runs.thread[mine])[0]) if len(mine) else -1
-    return Place(start, end, lane)
+    ids = tasks.id[rows]
+    some = np.flatnonzero(np.isin(runs.task, ids))
+    some = some[np.argsort(runs.start[some], kind="stable")[::-1]]
+    first = dict(zip(runs.task[some].tolist(), some.tolist()))  # of several runs the first stays
+    lane = np.array([-1, *lanes.of_threads(runs.rank[list(first.values())], runs.thread[list(first.values())])])
+    number = {task: at for at, task in enumerate(first, 1)}
+    start = np.where(tasks.start[rows] >= 0, tasks.start[rows], tasks.created[rows])
+    end = np.where(tasks.end[rows] >= 0, tasks.end[rows], int(of.trace.time.max(initial=0)))
+    return [Place(*span, int(lane[number.get(task, 0)]))
+            for task, *span in zip(ids.tolist(), start.tolist(), end.tolist())]  # fmt: skip
 
 
 def longest_constructs(of: Analysis, lanes: Lanes) -> dict[tuple[str, int], Place]:
@@ -83,13 +103,110 @@ def longest_constructs(of: Analysis, lanes: Lanes) -> dict[tuple[str, int], Plac
     return longest
 
 
+def longest_regions(of: Analysis, lanes: Lanes) -> dict[tuple[str, int], Place]:
+    """Of each source line with a parallel region, on the thread that began it."""
+    trace = of.trace
+    begins, ends = trace.select("parallel_begin"), trace.select("parallel_end")
+    region, ended = (trace.global_task(rows, trace.field(name, "parallel", rows))
+                     for name, rows in (("parallel_begin", begins), ("parallel_end", ends)))  # fmt: skip
+    at = find(distinct(region), region)
+    end = np.full(len(distinct(region)), int(trace.time.max(initial=0)))
+    known = find(distinct(region), ended)
+    end[known[known >= 0]] = trace.time[ends[known >= 0]]
+    start, end, code = trace.time[begins], end[at], trace.field("parallel_begin", "code", begins)
+    rank = trace.rank[begins].astype(np.int64)
+    codes = {one: np.unique(code[rank == one]) for one in np.unique(rank).tolist()}
+    found = symbols.locate(trace.ranks, codes)
+    outlined.refine(trace.ranks, codes, found)  # as the pass `loops`
+    lane = lanes.of_threads(rank, trace.thread[begins])
+    longest: dict[tuple[str, int], Place] = {}
+    order = np.argsort(start - end, kind="stable")
+    _, first = np.unique(code[order], return_index=True)
+    for row in order[np.sort(first)].tolist():
+        place = found.places.get((int(rank[row]), int(code[row])))
+        if place and end[row] > start[row]:
+            longest.setdefault((place.file, place.line), Place(int(start[row]), int(end[row]), int(lane[row])))
+    return longest
+
+
 def longest_calls(of: Analysis, lanes: Lanes) -> dict[int, Place]:
     """Of each MPI function."""
     calls = of["calls"]
-    order = np.argsort(calls.end - calls.start, kind="stable")
-    last = dict(zip(calls.call[order].tolist(), order.tolist()))
+    return _longest_of(of, lanes, calls.call, calls.end - calls.start)
+
+
+def longest_waits(of: Analysis, lanes: Lanes) -> dict[int, Place]:
+    """Of each MPI function the call that waited longest for another rank."""
+    return _longest_of(of, lanes, of["calls"].call, of["mpi_waits"].waited)
+
+
+def _longest_of(of: Analysis, lanes: Lanes, key: np.ndarray, length: np.ndarray) -> dict[int, Place]:
+    calls = of["calls"]
+    order = np.argsort(length, kind="stable")
+    last = dict(zip(key[order].tolist(), order.tolist()))
     lane = lanes.of_threads(calls.rank, calls.start_thread)
-    return {call: Place(int(calls.start[row]), int(calls.end[row]), int(lane[row])) for call, row in last.items()}
+    return {one: Place(int(calls.start[row]), int(calls.end[row]), int(lane[row])) for one, row in last.items()}
+
+
+def longest_steps(of: Analysis, lanes: Lanes) -> dict[str, Place]:
+    """Of each part of what bounded the run, by its name there, the longest step."""
+    graph, chain, tasks, kinds = of["global_graph"], of["critical_path"].chain, of["tasks"], of["kinds"]
+    points, inside = graph.points, graph.time
+    outside = OUTSIDE if len(tasks.id) else WITHOUT_TASKS
+    names = [*kinds.names, CREATION, outside, *(kind.text for kind in EDGE_KINDS)]
+    task = tasks.index(points.task[chain.sink])
+    is_work = chain.kind == WORK
+    creates = is_work & (task < 0) & (points.what[chain.sink] == what.CREATE)
+    number = np.where(creates, len(kinds.names), len(kinds.names) + 1)
+    known = np.flatnonzero(is_work & (task >= 0))
+    number[known] = kinds.of_task[task[known]]
+    number = np.where(is_work, number, len(kinds.names) + 2 + chain.kind.astype(np.int64))
+    order = np.argsort(inside[chain.sink] - inside[chain.source], kind="stable")
+    row = np.array(list(dict(zip(number[order].tolist(), order.tolist())).values()), dtype=np.int64)
+    lane = lanes_at(of, lanes, points.task[chain.sink[row]], points.time[chain.sink[row]])
+    spans = zip(number[row].tolist(), inside[chain.source[row]].tolist(), inside[chain.sink[row]].tolist(),
+                lane.tolist())  # fmt: skip
+    return {names[one]: Place(start, end, where) for one, start, end, where in spans if end > start}
+
+
+def of_ranks(of: Analysis, lanes: Lanes) -> dict[int, Place]:
+    """From the beginning of each rank to its end; the lane is that of its first thread."""
+    found = of["breakdown"]
+    first: dict[int, int] = {}
+    for number, lane in enumerate(lanes.all):
+        first.setdefault(lane.rank, number)
+    spans = zip(found.ranks.tolist(), found.own_begin.tolist(), found.own_end.tolist())
+    return {rank: Place(int(begin), max(int(end), int(begin) + 1), first.get(rank, -1)) for rank, begin, end in spans}
+
+
+def longest_kernels(of: Analysis, lanes: Lanes) -> dict[tuple[int, int], Place]:
+    """Of each device, by rank and number."""
+    found = of["devices"]
+    some = np.flatnonzero(found.what == KERNEL)
+    some = some[np.argsort((found.end - found.start)[some], kind="stable")]
+    return {(int(found.rank[row]), int(found.device[row])): Place(
+        int(found.start[row]), int(found.end[row]),
+        lanes.of["device", int(found.rank[row]), int(found.device[row]), int(found.sort[row]), int(found.lane[row])])
+        for row in some.tolist()}  # fmt: skip
+
+
+def latest_sends(of: Analysis, lanes: Lanes) -> dict[str, Place]:
+    """Of each kind of task the task that sent longest after its data was ready."""
+    sends, kinds = of["early_sends"].sends, of["kinds"]
+    order = np.argsort(sends.late, kind="stable")
+    last = dict(zip(kinds.of_task[sends.task[order]].tolist(), sends.task[order].tolist()))
+    found = of_tasks(of, lanes, np.array(list(last.values()), dtype=np.int64))
+    return {kinds.names[kind]: place for kind, place in zip(last, found)}
+
+
+def of_edges(of: Analysis, lanes: Lanes, chosen: np.ndarray) -> dict[tuple[str, str], Place]:
+    """By kinds of both tasks: the task that the first of these edges leads to. `chosen`: by row of edges."""
+    edges, kinds = of["edges"], of["kinds"]
+    some = np.flatnonzero(chosen)
+    groups = group_by(kinds.of_task[edges.source[some]], kinds.of_task[edges.sink[some]])
+    first = some[groups.order[groups.first]]
+    names = ([kinds.names[kind] for kind in kinds.of_task[end[first]].tolist()] for end in (edges.source, edges.sink))
+    return dict(zip(zip(*names), of_tasks(of, lanes, edges.sink[first])))
 
 
 @dataclass

@@ -14,53 +14,62 @@ from marline.trace.statistics import group_by
 from marline.units import duration
 
 from . import further, places
-from .bars import Lanes, Names, construct_names
-from .html import Cell, Row, number, octets, share, table, time, words
+from .bars import Lanes, Names, Timeline, construct_names
+from .graph.kind_graph import kind_graph
+from .html import MOST_ROWS, Cell, Row, number, octets, share, table, time, words
 from .places import Place
 from .sections import flame
+from .styles import Styles
 
-MOST_IN_MATRIX = 32  # ranks
+MOST_IN_MATRIX = 32  # rows
+MOST_STYLES = 8  # columns of the timeline in numbers
 
 Document = dict[str, Any]
 _AROUND = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 
 
-def all_tables(of: Analysis, document: Document, lanes: Lanes) -> str:
+def all_tables(of: Analysis, document: Document, timeline: Timeline, styles: Styles) -> str:
+    """A new table is one function and one entry here."""
+    lanes = timeline.lanes
     return "".join((
-        kinds(of, document, lanes), flame.functions(document), bounds(document), outliers(of, document, lanes),
+        kinds(of, document, lanes), flame.functions(document), bounds(of, document, lanes),
+        outliers(of, document, lanes), kind_graph(of, styles),
         further.loops(of, document, lanes) or loops(of, lanes), regions(of, lanes), calls(of, document, lanes),
-        further.mpi_waits(document), messages(of, lanes), further.early_sends(document),
-        further.slow_patterns(document), ranks(document), devices(document), passes(document),
+        further.mpi_waits(of, document, lanes), messages(of, lanes), further.early_sends(of, document, lanes),
+        further.slow_patterns(of, document, lanes), ranks(of, document, lanes), devices(of, document, lanes),
+        passes(document), rows_of_timeline(timeline, styles),
     ))  # fmt: skip
 
 
 def kinds(of: Analysis, document: Document, lanes: Lanes) -> str:
-    longest = dict(zip(of["kinds"].names, places.longest_tasks(of, lanes)))
+    longest = places.longest_tasks(of, lanes, [row["name"] for row in document["kinds"][:MOST_ROWS]])
     work = sum(row["total_ns"] for row in document["kinds"])
     slack = {row["name"]: row for row in document["critical_path"]["slack"]}
     rows = [Row((words(row["name"]), number(row["tasks"]), time(row["total_ns"]), share(row["total_ns"], work),
                  time(row["total_ns"] / row["tasks"]), time(row["min_ns"]), time(row["max_ns"]),
-                 number(slack.get(row["name"], {}).get("critical", 0))), longest[row["name"]])
+                 number(slack.get(row["name"], {}).get("critical", 0))), longest.get(row["name"]))
             for row in document["kinds"]]  # fmt: skip
     heads = ("kind", "tasks", "sum", "share", "mean", "shortest", "longest", "critical")
     return table("kinds", "Kinds of tasks", heads, rows, "Critical: tasks that could not end later without a later end "
                  "of the run. \"show\" leads to the longest task.")  # fmt: skip
 
 
-def bounds(document: Document) -> str:
-    path = document["critical_path"]
+def bounds(of: Analysis, document: Document, lanes: Lanes) -> str:
+    path, where = document["critical_path"], places.longest_steps(of, lanes)
     rows = [Row((words(row["name"]), time(row["total_ns"]), share(row["total_ns"], path["makespan_ns"]),
-                 number(row["edges"]))) for row in path["chain"]]  # fmt: skip
+                 number(row["edges"])), where.get(row["name"])) for row in path["chain"]]  # fmt: skip
     return table("bounds", "What bounded this run", ("part", "time", "share", "steps"), rows,
-                 "From the run's end back, each time to what came last of all that was waited for.")
+                 "From the run's end back, each time to what came last of all that was waited for. "
+                 "\"show\" leads to the longest step.")  # fmt: skip
 
 
 def outliers(of: Analysis, document: Document, lanes: Lanes) -> str:
     """The worst of the pass `outliers`, as in the text; its document has them in the order of its tasks."""
     found = document["outliers"]
+    where = places.of_tasks(of, lanes, of["outliers"].task[: len(found["worst"])])
     rows = [Row((words(one["name"]), number(one["rank"]), time(one["running_ns"]),
-                 Cell(f"{one['times_median']:.1f} x", one["times_median"])), places.of_task(of, lanes, row))
-            for one, row in zip(found["worst"], of["outliers"].task.tolist())]  # fmt: skip
+                 Cell(f"{one['times_median']:.1f} x", one["times_median"])), place)
+            for one, place in zip(found["worst"], where)]  # fmt: skip
     return table("outliers", "Outliers", ("kind", "rank", "ran", "of its kind's median"), rows,
                  f"The worst of {found['outliers']:,} tasks that took far longer than others of their kind, "
                  f"{duration(found['excess_ns'])} more in all.")  # fmt: skip
@@ -119,47 +128,78 @@ def messages(of: Analysis, lanes: Lanes) -> str:
 
 
 def _matrix(pairs: list[places.Pair]) -> str:
+    """Of more ranks than it has room for, neighbours stand together."""
     ends = sorted({pair.source for pair in pairs} | {pair.sink for pair in pairs})
-    if not 2 <= len(ends) <= MOST_IN_MATRIX:
+    if len(ends) < 2:
         return ""
-    most = max(pair.bytes for pair in pairs) or 1
-    of = {(pair.source, pair.sink): pair for pair in pairs}
-    head = "".join(f'<th scope="col" class="n">{end}</th>' for end in ends)
-    body = "".join(f'<tr><th scope="row" class="n">{source}</th>'
-                   + "".join(_matrix_cell(of.get((source, sink)), most) for sink in ends) + "</tr>" for source in ends)
+    together = -(-len(ends) // MOST_IN_MATRIX)
+    blocks = [ends[at : at + together] for at in range(0, len(ends), together)]
+    block_of = {end: number for number, block in enumerate(blocks) for end in block}
+    of: dict[tuple[int, int], list[places.Pair]] = {}
+    for pair in pairs:
+        of.setdefault((block_of[pair.source], block_of[pair.sink]), []).append(pair)
+    most = max(sum(pair.bytes for pair in some) for some in of.values()) or 1
+    names = [str(block[0]) if len(block) == 1 else f"{block[0]}-{block[-1]}" for block in blocks]
+    head = "".join(f'<th scope="col" class="n">{name}</th>' for name in names)
+    body = "".join(f'<tr><th scope="row" class="n">{name}</th>'
+                   + "".join(_matrix_cell(of.get((row, column)), most) for column in range(len(blocks))) + "</tr>"
+                   for row, name in enumerate(names))  # fmt: skip
     return ('<section class="card" id="matrix"><h3>Bytes between ranks</h3><div class="scroll"><table class="matrix" '
             'aria-label="Bytes between ranks"><thead><tr><th scope="col">from \\ to</th>'
             f"{head}</tr></thead><tbody>{body}</tbody></table></div></section>\n")  # fmt: skip
 
 
-def _matrix_cell(pair: places.Pair | None, most: int) -> str:
-    if pair is None:
+def _matrix_cell(pairs: list[places.Pair] | None, most: int) -> str:
+    """Leads to the slowest message of the ranks that exchange most."""
+    if pairs is None:
         return "<td></td>"
-    place: Place = pair.place
-    return (f'<td class="n heat" style="--heat:{pair.bytes / most:.3f}"><button type="button" class="jump" data-go="'
-            f'{place.start},{place.end},{place.lane}" title="{pair.count:,} messages; show the slowest">'
-            f"{octets(pair.bytes).text}</button></td>")  # fmt: skip
+    octets_of, times = sum(pair.bytes for pair in pairs), sum(pair.count for pair in pairs)
+    place: Place = max(pairs, key=lambda pair: pair.bytes).place
+    return (f'<td class="n heat" style="--heat:{octets_of / most:.3f}"><button type="button" class="jump" data-go="'
+            f'{place.start},{place.end},{place.lane}" title="{times:,} messages; show the slowest">'
+            f"{octets(octets_of).text}</button></td>")  # fmt: skip
 
 
-def ranks(document: Document) -> str:
-    rows = []
+def ranks(of: Analysis, document: Document, lanes: Lanes) -> str:
+    rows, where = [], places.of_ranks(of, lanes)
     for row in document["ranks"]:
         whole = row["work_ns"] + row["idle_ns"] + row["overhead_ns"]
         rows.append(Row((number(row["rank"]), number(row["threads"]), time(row["makespan_ns"]),
-                         *(share(row[f"{part}_ns"], whole) for part in ("work", "idle", "overhead")))))
+                         *(share(row[f"{part}_ns"], whole) for part in ("work", "idle", "overhead"))),
+                        where.get(row["rank"])))
     return table("ranks", "Ranks", ("rank", "threads", "makespan", "work", "idle", "overhead"), rows)
 
 
-def devices(document: Document) -> str:
-    rows = []
+def devices(of: Analysis, document: Document, lanes: Lanes) -> str:
+    rows, where = [], places.longest_kernels(of, lanes)
     for row in document["devices"]:
         spent = row["time"]
         rows.append(Row((number(row["rank"]), words(f"device {row['device']} {row['type']}".strip()),
                          number(row["kernels"]["count"]), time(row["kernels"]["total_ns"]),
                          share(spent["work_ns"], spent["span_ns"]), octets(row["to_device"]["bytes"]),
-                         octets(row["from_device"]["bytes"]), share(spent["idle_ns"], spent["span_ns"]))))
+                         octets(row["from_device"]["bytes"]), share(spent["idle_ns"], spent["span_ns"])),
+                        where.get((row["rank"], row["device"]))))
     return table("devices", "Devices", ("rank", "device", "kernels", "sum", "works", "bytes to it", "bytes from it",
                                         "idle"), rows)  # fmt: skip
+
+
+def rows_of_timeline(timeline: Timeline, styles: Styles) -> str:
+    """The timeline in numbers: for who cannot see it, and on paper."""
+    main, lanes, named = timeline.layers["main"], timeline.lanes.all, styles.document()
+    if not len(main.lane):
+        return ""
+    time_of = np.bincount(main.lane * len(named) + main.style, weights=main.end - main.start,
+                          minlength=len(lanes) * len(named)).reshape(len(lanes), len(named))  # fmt: skip
+    total = time_of.sum(axis=0)
+    columns = [one for one in np.argsort(-total, kind="stable")[:MOST_STYLES].tolist() if total[one]]
+    others = time_of.sum(axis=1) - time_of[:, columns].sum(axis=1)
+    has_others = bool(others.any())
+    span = int(main.start.min()), int(main.end.max())
+    rows = [Row((words(lane.text), *(time(one) for one in time_of[number, columns].tolist()),
+                 *((time(float(others[number])),) if has_others else ())), Place(*span, number))
+            for number, lane in enumerate(lanes)]  # fmt: skip
+    heads = ("row", *(named[one]["name"] for one in columns), *(("all else",) if has_others else ()))
+    return table("timeline-rows", "The timeline in numbers", heads, rows, "What each row of the timeline holds.")
 
 
 def passes(document: Document) -> str:

@@ -5,6 +5,7 @@ and the library that draws the plots. One file, which asks for nothing from outs
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,77 +20,119 @@ from marline.units import duration, percent
 
 from . import further, links, over_time, places, tables
 from .bars import MOST_NESTED, Bars, Lanes, Timeline, make_timeline
-from .choice import MOST_BARS, choose
+from .choice import MOST_BARS, Choice, choose
 from .encode import DIFFERENCES, SIGNED, ColumnFile
 from .html import jump
-from .levels import make_levels
+from .iterations import find_iterations
+from .levels import Level, make_levels
+from .plots import documents, figures
 from .sections import flame
-from .styles import Styles, find_styles
+from .styles import find_styles
 from .template import fill, scripts
 
 MOST_BYTES = 5_000_000
+FEWEST_BARS = 1000  # a page of fewer would not be smaller: what is left is text
 LEAST_FOR_LEVELS = 2000  # bars: fewer are drawn one by one, however far away
 _SCRIPTS = ("format.js", "tables.js", "data.js", "scene.js", "gantt.js", "overlays.js", "frame.js", "details.js",
             "plots.js", "flame.js", "page.js")
 
 
-def write_page(of: Analysis, document: dict[str, Any], path: str | Path, full: bool = False) -> list[str]:
+def write_page(of: Analysis, document: dict[str, Any], path: str | Path, full: bool = False,
+               color_by: str | None = None) -> list[str]:  # fmt: skip
     """Returns in words what was written, and what the page leaves out."""
-    styles = find_styles(of)
-    timeline = make_timeline(of, styles)
-    most = len(timeline.layers["main"].lane) if full else MOST_BARS
+    run = _Run(of, color_by)
+    plots = over_time.all_plots(of, document, run.styles)
+    parts = _parts(of, document, run) | {"plots": figures(plots)}
+    most = MOST_BARS
     while True:
-        data, meta, left_out = _data(of, timeline, styles, most, full)
-        meta["known_graph"] = document["known_graph"]
-        page = _page(of, document, timeline, data, meta, left_out)
-        # The critical path and the longest bars are kept anyway: where they are most, a smaller choice changes little.
-        if full or len(page) <= MOST_BYTES or meta["bars"] > 1.2 * most:
+        data, meta, left_out = _data(run, None if full else most)
+        page = _page(parts, data, meta | {"plots": documents(plots)}, left_out)
+        size = len(page.encode())
+        if full or size <= MOST_BYTES or most <= FEWEST_BARS:
             break
-        most //= 2
+        most = max(int(0.9 * most * MOST_BYTES / size), FEWEST_BARS)
     Path(path).write_text(page, encoding="utf-8")
     return ["open it in a browser", *left_out]
 
 
-def _data(of: Analysis, timeline: Timeline, styles: Styles, most: int,
-          full: bool) -> tuple[str, dict[str, Any], list[str]]:  # fmt: skip
-    """Columns, what the page must know to read them, and what they leave out."""
-    columns, mark, left_out = ColumnFile(), links.marks(of), list(timeline.left_out)
-    begin, end = _span(of, timeline)
-    main = timeline.layers["main"]
-    chosen = choose(main, mark > 0, most, begin, end)
-    if len(chosen.rows) < len(main.lane):
-        left_out.append(f"{len(main.lane) - len(chosen.rows):,} of {len(main.lane):,} bars are there only from afar, "
-                        "added up: --full keeps all")  # fmt: skip
-    has_bars = np.zeros(len(mark) + 1, dtype=bool)
-    has_bars[main.task[chosen.rows]] = True  # the last one: no task
+class _Run:
+    """What a page is made from, however much of it the page holds. `iteration`, `mark`: by row of tasks."""
+
+    def __init__(self, of: Analysis, color_by: str | None) -> None:
+        self.of, self.styles = of, find_styles(of)
+        self.iteration = find_iterations(of, color_by)
+        self.timeline = make_timeline(of, self.styles)
+        self.styles.add_iterations(self.iteration)
+        self.mark = links.marks(of)
+        self.begin, self.end = _span(of, self.timeline)
+        self.levels = self._levels()
+
+    def _levels(self) -> dict[str, list[Level]]:
+        """From afar, by kind of task and, where there are iterations, by these."""
+        main, lanes = self.timeline.layers["main"], len(self.timeline.lanes.all)
+        found: dict[str, list[Level]] = {name: [] for name in (*self.timeline.layers, "iterations")}
+        if len(main.lane) > LEAST_FOR_LEVELS:
+            number = len(self.styles.document())
+            found["main"] = make_levels(main, lanes, number, self.begin, self.end)
+            if self.styles.iterations:
+                colored = replace(main, style=self.styles.by_iteration(main.style, main.task, self.iteration))
+                found["iterations"] = make_levels(colored, lanes, number, self.begin, self.end)
+        return found
+
+    def choose(self, most: int | None) -> dict[str, Choice]:
+        """The bars of each layer. `most`: None: all."""
+        layers = self.timeline.layers
+        most_of = {name: len(bars.lane) if most is None else most if name == "main" else most // 4
+                   for name, bars in layers.items()}  # fmt: skip
+        return {name: choose(bars, self.mark > 0, most_of[name], self.begin, self.end) for name, bars in layers.items()}
+
+
+def _data(run: _Run, most: int | None) -> tuple[str, dict[str, Any], list[str]]:
+    """Columns, what the page must know to read them, and what they leave out. `most`: bars, None: all."""
+    of, timeline, chosen = run.of, run.timeline, run.choose(most)
+    columns, left_out = ColumnFile(), [*timeline.left_out, *_said(timeline, chosen)]
+    shown = replace(timeline, layers={name: bars.take(chosen[name].rows) for name, bars in timeline.layers.items()})
+    names = shown.name_texts()
+    has_bars = np.zeros(len(run.mark) + 1, dtype=bool)
+    has_bars[shown.layers["main"].task] = True  # the last one: no task
     kept = np.flatnonzero(has_bars[:-1])
-    layers = {}
-    most_beside = max(len(bars.lane) for bars in timeline.layers.values()) if full else most // 4
-    for name, bars in timeline.layers.items():
-        levels = []
-        if name == "main" and len(bars.lane) > LEAST_FOR_LEVELS:
-            levels = make_levels(bars, len(timeline.lanes.all), len(styles.document()), begin, end)
-        rows = chosen.rows if name == "main" else choose(bars, mark > 0, most_beside, begin, end).rows
-        if len(rows) < len(bars.lane) and name != "main":
-            left_out.append(f"{len(bars.lane) - len(rows):,} of {len(bars.lane):,} MPI calls that hold their thread")
-        _add_bars(columns, name, bars.take(rows), begin, kept)
-        layers[name] = [{"parts": level.parts} for level in levels]
-        for number, level in enumerate(levels):
-            columns.add(f"{name}.{number}.cell", level.cell, DIFFERENCES)
-            columns.add(f"{name}.{number}.style", level.style)
-            columns.add(f"{name}.{number}.share", level.share)
-    _add_tasks(of, columns, kept, mark)
-    left_out += _add_links(of, columns, timeline, kept, mark, begin, full)
+    for name, bars in shown.layers.items():
+        _add_bars(columns, name, bars, run.begin, kept)
+    for name, levels in run.levels.items():
+        _add_levels(columns, name, levels)
+    _add_tasks(run, columns, kept)
+    # Without a limit there are links enough for all that a trace can have.
+    left_out += _add_links(run, columns, kept, 1 << 40 if most is None else most)
     flame_names = flame.add_flame(of, columns)
     edges = of["breakdown"].edges
     return columns.text(), {
-        "begin": begin, "end": end, "home": [int(edges[0]), int(edges[-1])], "nested": MOST_NESTED,
-        "lanes": [vars(lane) for lane in timeline.lanes.all], "names": timeline.names.texts,
-        "styles": styles.document(), "layers": layers, "whole": chosen.windows, "bars": len(chosen.rows),
-        "edges": [kind.text for kind in EDGE_KINDS], "columns": columns.directory,
-        "breakdown": over_time.breakdown(of), "levels": over_time.levels(of), "grain": of.document("graph")["grain"],
+        "begin": run.begin, "end": run.end, "home": [int(edges[0]), int(edges[-1])], "nested": MOST_NESTED,
+        "lanes": [vars(lane) for lane in timeline.lanes.all], "names": names, "styles": run.styles.document(),
+        "levels": {name: [level.parts for level in levels] for name, levels in run.levels.items()},
+        "whole": chosen["main"].windows, "edges": [kind.text for kind in EDGE_KINDS], "columns": columns.directory,
+        "iterations": len(run.styles.iterations), "overview": over_time.overview(of),
         "flame": flame_names,
     }, left_out  # fmt: skip
+
+
+def _said(timeline: Timeline, chosen: dict[str, Choice]) -> list[str]:
+    """What a choice of bars leaves out, in words."""
+    lines = []
+    for name, what in (("main", "bars are there only from afar, added up: --full keeps all"),
+                       ("calls", "MPI calls that hold their thread"), ("regions", "loops and regions")):  # fmt: skip
+        total, rows = len(timeline.layers[name].lane), len(chosen[name].rows)
+        if rows < total:
+            lines.append(f"{total - rows:,} of {total:,} {what}")
+    if chosen["main"].left_out:
+        lines.append(f"among these {chosen['main'].left_out:,} bars of the critical path, or of what bounded the run")
+    return lines
+
+
+def _add_levels(columns: ColumnFile, name: str, levels: list[Level]) -> None:
+    for number, level in enumerate(levels):
+        columns.add(f"{name}.{number}.cell", level.cell, DIFFERENCES)
+        columns.add(f"{name}.{number}.style", level.style)
+        columns.add(f"{name}.{number}.share", level.share)
 
 
 def _span(of: Analysis, timeline: Timeline) -> tuple[int, int]:
@@ -112,30 +155,33 @@ def _add_bars(columns: ColumnFile, name: str, bars: Bars, begin: int, kept: np.n
     columns.add(f"{name}.bytes", bars.note)
 
 
-def _add_tasks(of: Analysis, columns: ColumnFile, kept: np.ndarray, mark: np.ndarray) -> None:
+def _add_tasks(run: _Run, columns: ColumnFile, kept: np.ndarray) -> None:
     """Of a task that never started, all times are those of its creation."""
+    of, styles = run.of, run.styles
     tasks, ready, found = of["tasks"], of["readiness"], of["critical_path"]
     start = np.where(tasks.start >= 0, tasks.start, tasks.created)[kept]
     columns.add("task.number", kept, DIFFERENCES)
-    columns.add("task.kind", of["kinds"].of_task[kept])
-    columns.add("task.mark", mark[kept])
+    columns.add("task.kind", styles.of_kind[of["kinds"].of_task[kept]])
+    columns.add("task.mark", run.mark[kept])
     columns.add("task.created", start - tasks.created[kept], SIGNED)  # before it started
     columns.add("task.ready", start - np.minimum(ready.time[kept], start), SIGNED)
     columns.add("task.running", tasks.running[kept])
     columns.add("task.slack", found.slack[kept], SIGNED)
+    columns.add("task.iteration", run.iteration[kept] if styles.iterations else np.zeros(0, dtype=np.int64))
 
 
-def _add_links(of: Analysis, columns: ColumnFile, timeline: Timeline, kept: np.ndarray, mark: np.ndarray, begin: int,
-               full: bool) -> list[str]:  # fmt: skip
-    chain, short = links.find_chain(of, timeline.lanes)
+def _add_links(run: _Run, columns: ColumnFile, kept: np.ndarray, bars: int) -> list[str]:
+    """`bars`: how many the page may hold."""
+    of, timeline, mark, begin = run.of, run.timeline, run.mark, run.begin
+    chain, short = links.find_chain(of, timeline.lanes, bars)
     columns.add("chain.start", chain.start - begin, DIFFERENCES)
     columns.add("chain.time", chain.end - chain.start, SIGNED)
     for name in ("lane", "to_lane", "kind"):
         columns.add(f"chain.{name}", getattr(chain, name), SIGNED)
-    edges = links.find_dependences(of, kept, mark, full)
+    edges = links.find_dependences(of, kept, mark, bars)
     columns.add("edge.sink", edges.sink, DIFFERENCES)
     columns.add("edge.back", edges.sink - edges.source, SIGNED)
-    messages = links.find_messages(of, timeline.lanes, kept, full)
+    messages = links.find_messages(of, timeline.lanes, kept, bars)
     columns.add("message.start", messages.start - begin, DIFFERENCES)
     columns.add("message.time", messages.end - messages.start, SIGNED)
     for name in ("lane", "to_lane", "task", "to_task", "bytes"):
@@ -145,22 +191,26 @@ def _add_links(of: Analysis, columns: ColumnFile, timeline: Timeline, kept: np.n
     return [f"without {count:,} {what}" for count, what in counts if count]
 
 
-def _page(of: Analysis, document: dict[str, Any], timeline: Timeline, data: str, meta: dict[str, Any],
-          left_out: list[str]) -> str:  # fmt: skip
+def _parts(of: Analysis, document: dict[str, Any], run: _Run) -> dict[str, str]:
+    """What needs no script."""
     title = " ".join([Path(document["program"]["exe"]).name, *document["program"]["argv"][1:]])
-    parts = {
+    return {
         "title": escape(title or "trace"),
         "about": escape(report_text.header(document).plain.partition("\n")[2]),
-        "verdict": _verdict(of, document, timeline.lanes),
+        "verdict": _verdict(of, document, run.timeline.lanes),
         "figures": _figures(document) + further.cards(document),
         "flame": flame.section(document),
-        "tables": tables.all_tables(of, document, timeline.lanes),
+        "tables": tables.all_tables(of, document, run.timeline, run.styles),
+    }
+
+
+def _page(parts: dict[str, str], data: str, meta: dict[str, Any], left_out: list[str]) -> str:
+    return fill("page.html", parts | {
         "left_out": "".join(f"<li>{escape(text)}</li>" for text in left_out) or "<li>nothing</li>",
         "meta": json.dumps(meta, separators=(",", ":")).replace("<", "\\u003c"),
         "data": data,
         "script": scripts(*_SCRIPTS),
-    }
-    return fill("page.html", parts)
+    })  # fmt: skip
 
 
 def _verdict(of: Analysis, document: dict[str, Any], lanes: Lanes) -> str:
@@ -187,8 +237,11 @@ def _verdict(of: Analysis, document: dict[str, Any], lanes: Lanes) -> str:
                          f"<ol>{items}</ol></details>")  # fmt: skip
     else:
         lines.append('<p class="loss"><span class="label">Biggest loss</span>None of 1 % of thread time or more.</p>')
+    steps = places.longest_steps(of, lanes)
     for title, text in report_text.bounds(document["critical_path"], len(document["ranks"])):
-        lines.append(f'<p><span class="label">{title.capitalize()}</span>{escape(text)}.</p>')
+        place = steps.get(document["critical_path"]["chain"][0]["name"]) if title == "bounded by" else None
+        where = " " + jump(place, "show where", "the longest step of its largest part") if place else ""
+        lines.append(f'<p><span class="label">{title.capitalize()}</span>{escape(text)}.{where}</p>')
     for title, key in (("Incomplete", "incomplete"), ("Remark", "remarks")):
         lines += [f'<p><span class="label">{title}</span>{_sentence(text)}</p>' for text in document[key]]
     return "\n".join(lines)
@@ -209,7 +262,8 @@ def _figures(document: dict[str, Any]) -> str:
                 "of thread time, in its code"),
                ("idle", percent(total["idle_ns"], whole), "no task was ready" if tasks else
                 "in MPI, in waits, or without work"),
-               ("overhead", percent(total["overhead_ns"], whole), "outside of tasks, while some were ready")]
+               *([("overhead", percent(total["overhead_ns"], whole), "outside of tasks, while some were ready")]
+                 if tasks else [])]  # fmt: skip
     per_thread = [row["work_ns"] / row["threads"] for row in document["ranks"]]
     if len(per_thread) > 1 and max(per_thread):
         balance = sum(row["work_ns"] for row in document["ranks"]) / total["threads"] / max(per_thread)

@@ -147,7 +147,8 @@ def test_options_that_do_not_go_together(words: str, message: str) -> None:
 
 def test_color_by_needs_a_chart(tmp_path: Path) -> None:
     result = report(two_ranks(tmp_path / "trace"), "--color-by", "step")
-    assert result.returncode == 125 and result.stderr.endswith("colours charts: give --png or --svg, too\n")
+    assert result.returncode == 125
+    assert result.stderr.endswith("colours charts and pages: give --png, --svg or --html, too\n")
 
 
 def test_help_is_in_groups() -> None:

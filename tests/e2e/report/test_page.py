@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of `marline report --html`, in Chromium: it says nothing on the console and asks for nothing, every jump
-lands, frames draw a bounded number of objects, text can be read in light and dark; and what a page leaves out."""
+lands, frames draw a bounded number of objects, text can be read in light and dark, legends have what occurs; and what a
+page leaves out, so that it keeps its size."""
 
 from __future__ import annotations
 
@@ -10,20 +11,25 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import handmade_ranks
 import numpy as np
 import pytest
 from browser import Browser
 from conftest import run
 from handmade import COMPLETE, IMPLICIT, ROOT, SWITCH, A, B, C, Stream, save
 from handmade_samples import write_sampled
-from test_report import document_of, report
+from in_process import document_of, report
 from test_without_tasks import AT_REGION_END, Team
 
-from marline.page import encode
+from marline.page import encode, write
 from marline.page.bars import Bars
 from marline.page.choice import LONGEST, choose
 from marline.page.levels import COARSEST, make_levels
+from marline.page.styles import MOST_KINDS
+from marline.report.metrics import make_document
+from marline.trace.analysis import Analysis
 from marline.trace.read.events import CALL_NUMBER
+from marline.trace.read.reader import read_trace
 
 US = 1000
 WORLD, TAG, LOOP = 1, 7, 1
@@ -125,6 +131,8 @@ def test_page_in_chromium(browser: Browser, two_ranks: tuple[Path, Path]) -> Non
     assert counts == [4, 1, 3] and browser.run("scene.chain.start.length") > 0
     # B waits for A, and nothing for B.
     assert browser.run("[scene.predecessors(1), scene.successors(1)]") == [[0], []]
+    # No task belongs to an iteration: no colours for these are offered.
+    assert browser.run("document.querySelector('#color-by').offsetParent") is None
     for theme in range(3):
         browser.run("document.querySelector('#theme').click()")
     assert browser.said == [] and [url for url in browser.asked if not url.startswith("file:")] == []
@@ -134,14 +142,16 @@ def test_every_jump_lands(browser: Browser, two_ranks: tuple[Path, Path]) -> Non
     _, page = two_ranks
     browser.open(page)
     jumps = browser.run("[...document.querySelectorAll('[data-go]')].map((one) => [one.dataset.go, "
-                        "Boolean(one.closest('#verdict')), one.click(), marlinePage.lastJump, "
+                        "Boolean(one.closest('#verdict')), !one.closest('#bounds, #ranks, #timeline-rows, p'), "
+                        "one.click(), marlinePage.lastJump, "
                         "marlinePage.gantt.scene.meta.begin])")  # fmt: skip
     assert sum(of_advice for _, of_advice, *_ in jumps) >= 1 and len(jumps) >= 7
-    for go, _, _, landed, begin in jumps:
+    for go, _, of_bar, _, landed, begin in jumps:
         start, end, lane = map(int, go.split(","))
         assert start < end and (landed["from"], landed["to"]) == (start - begin, end - begin)
         assert landed["view"][0] <= landed["from"] and landed["to"] <= landed["view"][1]
-        assert landed["view"][1] - landed["view"][0] <= 6 * (end - start) and (lane < 0 or landed["selected"])
+        assert landed["view"][1] - landed["view"][0] <= 6 * (end - start)
+        assert lane < 0 or not of_bar or landed["selected"]
     # The longest task of its kind is B.
     assert any(go.startswith(f"{101 * US},{401 * US},") for go, *_ in jumps)
     browser.run("document.querySelector('#calls [data-go]').click()")
@@ -240,6 +250,14 @@ def test_levels_keep_every_nanosecond() -> None:
         (0, 0): round(255 * 1024 / 4096), (0, 1): round(255 * 1096 / 4096), (COARSEST, 1): round(255 * 2000 / 4096)}
 
 
+def test_levels_of_very_many_lanes() -> None:
+    """8,000 lanes: their coarsest level has fewer parts."""
+    lane = np.arange(8000)
+    none = np.zeros(8000, dtype=np.int64)
+    (level,) = make_levels(Bars(lane, none, none + 1024, none, none, none, none), 8000, 1, 0, 1024)
+    assert level.parts == 64 and len(level.cell) == 64 * 8000 and set(level.share.tolist()) == {255}
+
+
 def test_what_a_page_keeps() -> None:
     """The critical path, the longest, and whole windows: within these no bar is missing."""
     count = 60_000
@@ -259,6 +277,10 @@ def test_what_a_page_keeps() -> None:
     for begin, end in chosen.windows:
         assert kept[(bars.start < end) & (bars.end > begin)].all()
     assert len(choose(bars, on_path, count, 0, 10**8).rows) == count
+    # More on the path than a page may hold: the longest of it.
+    chosen = choose(bars, np.ones(count, dtype=bool), 5_000, 0, 10**8)
+    assert len(chosen.rows) == 5_000 and chosen.left_out == count - 5_000
+    assert length[chosen.rows].min() >= np.sort(length)[-5_000]
 
 
 def test_numbers_as_bytes() -> None:
@@ -308,6 +330,9 @@ def test_loops_by_line(browser: Browser, tmp_path: Path) -> None:
     write_page(save(tmp_path, list(team.end(200 * US).finish(200 * US))), page)
     browser.open(page)
     advice = "document.querySelector('#verdict [data-go]')"
+    # There are no tasks: none is on the critical path, and no arrow leads to one.
+    hidden = "[...document.querySelectorAll('.tools label')].map((one) => one.hidden)"
+    assert browser.run(hidden) == [False, True, True, True]
     assert "thread 0 works 4.0x as long as thread 1" in browser.run("document.querySelector('.loss').textContent")
     assert browser.run(f"{advice}.dataset.go") == f"0,{200 * US},0"
     browser.run(f"{advice}.click()")
@@ -343,3 +368,102 @@ def test_flame_graph(browser: Browser, tmp_path: Path) -> None:
         browser.scheme(scheme)
         assert browser.run(CONTRAST) == []
     assert browser.said == []
+
+
+# What it draws ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tasks of rank 0 are created after its creator has begun `step` once, and D of rank 1 in no step."""
+    folder = tmp_path_factory.mktemp("drawing")
+    file = folder / "page.html"
+    result = report(handmade_ranks.two_ranks(folder / "app.trace"), "--html", file, "--color-by", "step")
+    assert result.returncode == 0, result.stderr
+    return file
+
+
+def test_colours_by_iteration(browser: Browser, steps: Path) -> None:
+    browser.open(steps)
+    browser.run("window.main = marlinePage.gantt.scene.layers.main")
+    legend = "[...document.querySelectorAll('#legend button')].map((one) => one.textContent)"
+    assert {"gemm", "trsm"} <= set(browser.run(legend))
+    choose = "document.querySelector('#colors')"
+    browser.run(f"{choose}.value = 'iteration'; {choose}.dispatchEvent(new Event('change'))")
+    assert "iteration 1" in browser.run(legend) and "gemm" not in browser.run(legend)
+    # A, B and C have one colour; D keeps that of its kind.
+    names = browser.run("[...main.task].map((task, row) => "
+                        "[task, marlinePage.gantt.scene.styles[main.style[row]].name])")  # fmt: skip
+    assert {(task, name) for task, name in names if task >= 0} == {(0, "iteration 1"), (1, "iteration 1"),
+                                                                  (2, "iteration 1"), (3, "trsm")}
+    # A search is by kind, and so are its colours.
+    browser.run("marlinePage.search.input.value = 'gemm'; marlinePage.search.run()")
+    assert browser.run(f"{choose}.value") == "kind" and browser.run("marlinePage.search.found.length") == 2
+    assert "iteration1" in browser.run("(marlinePage.search.step(1), document.querySelector('#details').textContent)")
+    assert browser.said == []
+
+
+def test_legends_have_what_occurs(browser: Browser, steps: Path) -> None:
+    """No task is suspended and no message waits for a device: nothing says so. What is shown has a number, though the
+    pointer is nowhere."""
+    browser.open(steps)
+    rows = browser.run("[...document.querySelectorAll('.u-legend tr')].map((row) => [row.cells[0].textContent, "
+                       "row.cells[1].textContent])")  # fmt: skip
+    names = [name for name, _ in rows]
+    assert {"tasks that run", "tasks known", "overlap", "gemm"} <= set(names)
+    assert "tasks that are suspended" not in names and "idle: device" not in names
+    assert all(value and "--" not in value for _, value in rows)
+    lines = "[...document.querySelectorAll('#legend .item')].map((one) => one.textContent)"
+    assert browser.run(lines) == ["what bounded the run"]
+    browser.run("document.querySelector('#show-path').click()")
+    assert browser.run(lines) == ["what bounded the run", "critical path"]
+    browser.run("document.querySelectorAll('#plots details').forEach((one) => (one.open = true))")
+    browser.run("new Promise((done) => setTimeout(done, 50))")
+    assert browser.run("document.querySelectorAll('#figure-overlap .data tbody tr').length") == 50
+    assert browser.said == []
+
+
+def test_paper_is_white(browser: Browser, steps: Path) -> None:
+    browser.open(steps, "dark")
+    color = "marlinePage.gantt.cardColor"
+    dark = browser.run(color)
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    assert browser.run(color) == "#ffffff" != dark
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    assert browser.run(color) == dark and browser.said == []
+
+
+def test_every_table_row_leads_somewhere(browser: Browser, steps: Path) -> None:
+    """But for those that stand for nothing in time: plots as tables, and counts of how kinds follow each other."""
+    browser.open(steps)
+    without = browser.run("[...document.querySelectorAll('#tables table.sortable')].filter((one) => [...one.tBodies[0]"
+                          ".rows].some((row) => !row.querySelector('[data-go]'))).map((one) => "
+                          "one.closest('section').id)")  # fmt: skip
+    assert without == ["kind-edges"]
+
+
+def test_a_page_keeps_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where all tasks are on the critical path, as in a chain: then the longest of them stay."""
+    of = Analysis(read_trace(write_many(tmp_path, 2_500)))
+    document, page = make_document(of), tmp_path / "page.html"
+    assert write.write_page(of, document, page) == ["open it in a browser"]
+    limit = page.stat().st_size - 15_000
+    monkeypatch.setattr(write, "MOST_BYTES", limit)
+    _, said, *_ = write.write_page(of, document, page)
+    assert page.stat().st_size <= limit and "bars are there only from afar" in said
+
+
+def test_names_without_number_keep_the_size(tmp_path: Path) -> None:
+    """Each task has a name of its own: those with most time get a style, the others share one."""
+    stream, tasks = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=1), MOST_KINDS + 50
+    for number in range(tasks):
+        task, start = 1000 + number, 1000 + 2000 * number
+        stream.add(start, "text", 100 + number, low=int.from_bytes(f"n{number}".encode(), "little"))
+        stream.add(start, "task_create", task, parent=IMPLICIT, flags=4)
+        stream.add(start, "task_label", task, text=100 + number)
+        stream.add(start + 1000 + number, "task_run", task, start=start, outer=IMPLICIT)
+    save(tmp_path, [stream.add(1000 + 2000 * tasks, "implicit_end", IMPLICIT)])
+    of = Analysis(read_trace(tmp_path))
+    styles = write._Run(of, None).styles
+    assert len(styles.kinds) == MOST_KINDS + 1 and styles.kinds[-1]["name"] == "50 other kinds of tasks"
+    assert sorted(styles.of_kind.tolist()) == [*range(MOST_KINDS), *[MOST_KINDS] * 50]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any valid trace has a page: of random runs it holds every bar, dependence and message, bars of a lane never overlap,
-levels keep the time, and what bounded the run goes on without a gap."""
+levels keep the time, and what bounded the run goes on without a gap. The drawing of the graph, its layout and the
+matrix of messages are worked out by hand; the overlap over time is what the pass says of the whole run."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import handmade_ranks
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,8 +21,11 @@ from test_analysis_properties import Runtime, runtimes
 from test_page import read_numbers
 
 from handmade import save
-from marline.page import levels
+from marline.page import levels, over_time, tables
 from marline.page.bars import Timeline, make_timeline
+from marline.page.graph.kind_graph import kind_graph
+from marline.page.graph.layout import Layout, arrange, order
+from marline.page.places import Pair, Place
 from marline.page.styles import find_styles
 from marline.page.write import write_page
 from marline.report.metrics import make_document
@@ -89,3 +94,74 @@ def check_links(of: Analysis, columns: dict[str, np.ndarray], meta: dict[str, An
     start, time = columns["chain.start"], columns["chain.time"]
     assert np.all(time >= 0) and np.array_equal(start[1:], (start + time)[:-1])
     assert int(time.sum()) <= meta["home"][1] - meta["home"][0]
+
+
+# The graph, by kind of task --------------------------------------------------------------------------------------
+
+
+def test_layers_of_a_small_graph() -> None:
+    """0 to 1 to 2 to 3, with one edge beside 1, which gets a point there, and one that leads back."""
+    found = arrange(4, [(0, 1), (1, 2), (0, 2), (2, 3), (2, 0), (1, 1)])
+    assert found.layer == [0, 1, 2, 3, 1] and found.back == [(2, 0)]
+    assert found.route == {(0, 1): [0, 1], (1, 2): [1, 2], (0, 2): [0, 4, 2], (2, 3): [2, 3]}
+    assert {found.place[1], found.place[4]} == {0, 1}
+
+
+def test_the_order_of_a_circle() -> None:
+    """trsm (1) leads to gemm (0) 8 times, and gemm to trsm once: trsm comes first. potrf (2), which nothing leads to,
+    is before both, and 3, which leads nowhere, last."""
+    assert order(4, {(1, 0): 8, (0, 1): 1, (2, 1): 3, (0, 3): 2, (0, 0): 9}) == [2, 1, 0, 3]
+
+
+def crossings(found: Layout) -> int:
+    """Pairs of edges between two layers that cross."""
+    steps = {pair for route in found.route.values() for pair in zip(route, route[1:])}
+    return sum((found.place[a] - found.place[c]) * (found.place[b] - found.place[d]) < 0
+               for a, b in steps for c, d in steps if (a, b) < (c, d) and found.layer[a] == found.layer[c])  # fmt: skip
+
+
+def test_edges_that_need_not_cross() -> None:
+    assert crossings(arrange(6, [(0, 5), (1, 4), (2, 3)])) == 0
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25))
+def test_any_graph_has_layers(edges: list[tuple[int, int]]) -> None:
+    """Each step of an edge leads one layer on; of each layer, places count from 0; no edge is lost."""
+    found = arrange(10, edges)
+    assert all(found.layer[b] == found.layer[a] + 1 for route in found.route.values() for a, b in zip(route, route[1:]))
+    for layer in set(found.layer):
+        places = [place for place, one in zip(found.place, found.layer) if one == layer]
+        assert sorted(places) == list(range(len(places)))
+    assert {*found.route, *found.back} == {edge for edge in edges if edge[0] != edge[1]}
+
+
+def test_the_graph_of_two_ranks(tmp_path: Path) -> None:
+    """gemm A is followed by gemm B, and the message of trsm C by trsm D: both stay within their kind. As much is in the
+    table."""
+    of = Analysis(read_trace(handmade_ranks.two_ranks(tmp_path / "app.trace")))
+    text = kind_graph(of, find_styles(of))
+    assert text.count('class="node') == 2 and "2 tasks, 150 ns, 1 in a row" in text
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", text)
+    assert sorted(cells[at : at + 4] for at in range(0, len(cells), 4)) == [
+        ["gemm", "gemm", "dependence", "1"], ["trsm", "trsm", "message", "1"]]  # fmt: skip
+
+
+def test_a_matrix_of_many_ranks_joins_neighbours() -> None:
+    """64 ranks in 32 rows: rank 0 sends 100 bytes to 2 and 50 to 3, and 1 sends 10 to 2."""
+    place = Place(5, 9, 1)
+    pairs = [Pair(0, 2, 1, 100, 1.0, place), Pair(0, 3, 1, 50, 1.0, Place(1, 2, 0)),
+             *(Pair(rank, (rank + 1) % 64, 1, 10, 1.0, place) for rank in range(1, 64))]  # fmt: skip
+    text = tables._matrix(pairs)
+    assert text.count('<th scope="row"') == 32 and ">2-3<" in text
+    assert 'data-go="5,9,1" title="3 messages; show the slowest">160 B<' in text
+
+
+def test_overlap_over_time_is_that_of_the_pass(tmp_path: Path) -> None:
+    """C sends at 30, D has the message at 50: 20 ns under way, on the two threads of rank 0. Meanwhile A works, and C
+    from 40 on."""
+    of = Analysis(read_trace(handmade_ranks.two_ranks(tmp_path / "app.trace")))
+    begin = int(of["calls"].start.min())
+    done, possible = over_time.overlap_by_window(of, np.array([begin, begin + 15, begin + 20, begin + 100]))
+    assert possible.tolist() == [10, 10, 20] and done.tolist() == [5, 5, 20]
+    assert done.sum() == of["overlap"].work.sum()

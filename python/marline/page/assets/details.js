@@ -22,7 +22,11 @@ function facts(scene, layer, row) {
   if (lane.kind === "device" && bars.bytes[row]) found.push(["bytes", octets(bars.bytes[row])]);
   if (lane.kind === "suspended") found.push(["is", "suspended: on no thread"]);
   if (task < 0) return found;
-  const { tasks } = scene;
+  const { tasks } = scene,
+    { place } = scene.styles[tasks.kind[task]];
+  if (place) found.push(["source", place]);
+  if (tasks.iteration.length && tasks.iteration[task])
+    found.push(["iteration", tasks.iteration[task].toLocaleString("en")]);
   found.push(
     ["task", `number ${tasks.number[task].toLocaleString("en")}`],
     ["runs in all", duration(tasks.running[task])],
@@ -188,6 +192,7 @@ class Details {
 class Search {
   constructor(gantt, details, input, output) {
     Object.assign(this, { gantt, details, scene: gantt.scene, input, output, found: [], at: -1 });
+    this.begin = () => {};
   }
 
   run() {
@@ -199,14 +204,15 @@ class Search {
       gantt.draw();
       return;
     }
+    this.begin(); // names are those of the colours by kind
     const matches = (texts) => new Set([...texts.keys()].filter((at) => texts[at].toLowerCase().includes(words)));
     const styles = matches(scene.styles.map((style) => style.name)),
       texts = matches(scene.names);
     gantt.highlight = { styles, texts };
     for (const name of LAYERS) {
-      const { style, text, start } = scene.layers[name];
+      const { kind, text, start } = scene.layers[name];
       for (let row = 0; row < start.length; row++)
-        if (text[row] >= 0 ? texts.has(text[row]) : styles.has(style[row])) this.found.push({ layer: name, row });
+        if (text[row] >= 0 ? texts.has(text[row]) : styles.has(kind[row])) this.found.push({ layer: name, row });
     }
     this.found.sort((a, b) => scene.layers[a.layer].start[a.row] - scene.layers[b.layer].start[b.row]);
     this.output.value = this.found.length ? `${count(this.found.length)} bars: Enter` : "nothing";

@@ -13,6 +13,21 @@ function duration(ns) {
   return `${threeDigits(ns / factor)} ${unit}`;
 }
 
+// On an axis whose marks are `step` apart.
+function axisTime(time, step) {
+  if (time === 0) return "0";
+  const [factor, unit] =
+    Math.abs(time) >= 1e9
+      ? [1e9, "s"]
+      : Math.abs(time) >= 1e6
+        ? [1e6, "ms"]
+        : Math.abs(time) >= 1e3
+          ? [1e3, "us"]
+          : [1, "ns"];
+  const digits = Math.max(Math.ceil(-Math.log10(step / factor) - 1e-9), 0);
+  return `${(time / factor).toFixed(digits)} ${unit}`;
+}
+
 function count(value) {
   for (const [factor, size, unit] of [
     [1e9, 1e9, "G"],

@@ -63,58 +63,53 @@ function drawAxis(gantt) {
   context.fillRect(GUTTER, AXIS - 1, width - GUTTER, 1);
 }
 
-// The whole run, and what of it is in view.
+// The whole run, and what of it is in view. Only a change of the width or the theme draws the run anew.
 function drawOverview(gantt) {
   const context = gantt.overview.getContext("2d"),
-    { scene } = gantt,
-    [begin, end] = scene.home;
-  const { edges, causes } = scene.meta.breakdown,
+    [begin, end] = gantt.scene.home,
     x = (time) => GUTTER + ((time - begin) / (end - begin)) * (gantt.width - GUTTER);
-  context.clearRect(0, 0, gantt.width, 34);
-  for (let window = 0; window + 1 < edges.length; window++) {
-    const left = x(edges[window] - scene.meta.begin),
-      right = x(edges[window + 1] - scene.meta.begin);
-    let base = 34;
-    for (const part of ["work", "overhead", "idle"]) {
-      const tall = causes.reduce((sum, cause) => sum + (cause.part === part ? cause.share[window] : 0), 0) * 0.34;
-      context.fillStyle = css(part);
-      context.fillRect(left, base - tall, right - left + 0.5, tall);
-      base -= tall;
-      gantt.stats.objects++;
-    }
-  }
+  gantt.overviewImage ||= makeOverview(gantt, x);
+  context.clearRect(0, 0, gantt.width, OVERVIEW);
+  context.drawImage(gantt.overviewImage, 0, 0, gantt.width, OVERVIEW);
   const from = Math.max(x(gantt.from), GUTTER),
     to = Math.min(x(gantt.to), gantt.width);
   context.fillStyle = gantt.cardColor;
   context.globalAlpha = 0.72;
-  context.fillRect(GUTTER, 0, Math.max(from - GUTTER, 0), 34);
-  context.fillRect(to, 0, Math.max(gantt.width - to, 0), 34);
+  context.fillRect(GUTTER, 0, Math.max(from - GUTTER, 0), OVERVIEW);
+  context.fillRect(to, 0, Math.max(gantt.width - to, 0), OVERVIEW);
   context.globalAlpha = 1;
   context.strokeStyle = gantt.accentColor;
   context.lineWidth = 2;
-  context.strokeRect(from + 1, 1, Math.max(to - from - 2, 2), 32);
+  context.strokeRect(from + 1, 1, Math.max(to - from - 2, 2), OVERVIEW - 2);
+}
+
+function makeOverview(gantt, x) {
+  const image = document.createElement("canvas"),
+    { width, height } = gantt.overview;
+  Object.assign(image, { width, height });
+  const context = image.getContext("2d"),
+    { edges, parts } = gantt.scene.meta.overview;
+  context.scale(width / gantt.width, height / OVERVIEW);
+  const bottom = edges.map(() => OVERVIEW);
+  for (const part of ["work", "overhead", "idle"]) {
+    context.fillStyle = css(part);
+    for (let window = 0; window + 1 < edges.length; window++) {
+      const left = x(edges[window] - gantt.scene.meta.begin),
+        right = x(edges[window + 1] - gantt.scene.meta.begin),
+        tall = (parts[part][window] * OVERVIEW) / 100;
+      bottom[window] -= tall;
+      context.fillRect(left, bottom[window], right - left + 0.5, tall);
+    }
+  }
   context.fillStyle = gantt.quietColor;
   context.font = "12px system-ui, sans-serif";
   context.textAlign = "right";
   context.textBaseline = "middle";
-  context.fillText("work, idle, overhead", GUTTER - 8, 17);
+  context.fillText("work, overhead, idle", GUTTER - 8, OVERVIEW / 2);
+  return image;
 }
 
 function niceStep(least) {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
   return [1, 2, 5, 10].map((one) => one * power).find((one) => one >= least);
-}
-
-function axisTime(time, step) {
-  if (time === 0) return "0";
-  const [factor, unit] =
-    Math.abs(time) >= 1e9
-      ? [1e9, "s"]
-      : Math.abs(time) >= 1e6
-        ? [1e6, "ms"]
-        : Math.abs(time) >= 1e3
-          ? [1e3, "us"]
-          : [1, "ns"];
-  const digits = Math.max(Math.ceil(-Math.log10(step / factor) - 1e-9), 0);
-  return `${(time / factor).toFixed(digits)} ${unit}`;
 }

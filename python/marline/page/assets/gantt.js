@@ -12,7 +12,9 @@ const MOST_BARS = 8000,
   MOST_MARKS = 3000;
 const MOST_OBJECTS = 60000;
 const GUTTER = 158,
-  AXIS = 24;
+  AXIS = 24,
+  OVERVIEW = 34;
+const LEAST_CELL = 2; // pixels, of a part of a level
 
 class Gantt {
   constructor(scene, canvas, overview) {
@@ -29,6 +31,9 @@ class Gantt {
 
   readTheme() {
     this.colors = this.scene.styles.map((style) => style.color || css(`c-${style.key}`));
+    this.textColors = this.colors.map((color) => (isDark(color) ? "#ffffff" : "#10151c"));
+    this.sendColor = css("c-send");
+    this.overviewImage = null;
     // Of code, the colour says enough, and other bars lie over it.
     const isPlain = (style) => ["code", "implicit"].includes(this.scene.styles[style].key);
     this.plain = new Set([...this.scene.styles.keys()].filter(isPlain));
@@ -44,12 +49,13 @@ class Gantt {
     this.canvas.style.height = `${this.height}px`;
     for (const [canvas, height] of [
       [this.canvas, this.height],
-      [this.overview, 34],
+      [this.overview, OVERVIEW],
     ]) {
       canvas.width = Math.round(this.width * ratio);
       canvas.height = Math.round(height * ratio);
       canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
     }
+    this.overviewImage = null;
     if (this.to !== undefined) this.frame(); // at once: the canvas is empty now
   }
 
@@ -204,7 +210,7 @@ class Gantt {
     return (
       levels.find(
         ({ parts }) =>
-          width / parts >= 0.9 &&
+          width / parts >= LEAST_CELL &&
           lanes * Math.min(parts, ((this.to - this.from) / this.scene.end) * parts) <= MOST_CELLS,
       ) || levels[levels.length - 1]
     );
@@ -220,23 +226,24 @@ class Gantt {
     const first = Math.max(Math.floor(this.from / length), 0),
       last = Math.min(Math.ceil(this.to / length), parts);
     this.stats.parts = parts;
-    const pixels = this.x(length) - this.x(0);
     for (const lane of visible) {
       const { main, height } = scene.rows[lane];
       const low = firstAbove(cell, lane * parts + first - 1, 0, cell.length),
         high = firstAbove(cell, lane * parts + last - 1, low, cell.length);
       let filled = 0,
-        before = -1;
+        before = -1,
+        left = 0,
+        right = 0;
       for (let row = low; row < high && this.stats.cells < MOST_ROWS; row++, this.stats.cells++) {
-        if (cell[row] !== before) [filled, before] = [0, cell[row]];
-        const tall = (height * share[row]) / 255;
-        (rectangles[style[row]] ||= []).push(
-          this.x((cell[row] - lane * parts) * length),
-          main + height - filled - tall,
-          pixels + 0.3,
-          tall,
-        );
-        filled += tall;
+        if (cell[row] !== before) {
+          [filled, before] = [0, cell[row]];
+          left = Math.round(this.x((before - lane * parts) * length));
+          right = Math.round(this.x((before - lane * parts + 1) * length));
+        }
+        const base = Math.round((height * filled) / 255);
+        filled += share[row];
+        const top = Math.round((height * filled) / 255);
+        if (top > base) addCell((rectangles[style[row]] ||= []), left, main + height - top, right - left, top - base);
       }
     }
     this.fill(rectangles);
@@ -249,13 +256,16 @@ class Gantt {
       plain = this.plain;
     visible.forEach((lane, number) => {
       const { top, height } = this.boxOf(name, lane);
+      let edge = GUTTER - 2; // what is left of it is drawn
       for (let row = ranges[number][0]; row < ranges[number][1]; row++) {
-        const left = Math.max(this.x(layer.start[row]), GUTTER - 2),
-          wide = Math.min(this.x(layer.end[row]), this.width + 2) - left;
-        // A gap of a pixel between neighbours, where there is room. A task can be seen however short it is; a wait as
-        // wide would hide the tasks around it.
-        const least = plain.has(layer.style[row]) ? 0 : 0.6;
-        (rectangles[layer.style[row]] ||= []).push(left, top, Math.max(wide > 4 ? wide - 1 : wide, least), height);
+        const left = Math.max(Math.round(this.x(layer.start[row])), edge),
+          right = Math.min(Math.round(this.x(layer.end[row])), this.width + 2);
+        // A task can be seen however short it is, but for those that share a pixel; a wait as wide would hide the tasks
+        // around it. A gap of a pixel between neighbours, where there is room.
+        const wide = Math.max(right - left, left > right || plain.has(layer.style[row]) ? 0 : 1);
+        if (wide <= 0) continue;
+        edge = left + wide;
+        (rectangles[layer.style[row]] ||= []).push(left, top, wide > 4 ? wide - 1 : wide, height);
         if (wide > 44 && height > 12 && texts.length < MOST_TEXTS && !plain.has(layer.style[row]))
           texts.push([row, left, wide, top, height]);
         this.stats.bars++;
@@ -305,7 +315,7 @@ class Gantt {
       const text = this.scene.nameOf(name, row),
         room = Math.floor((wide - 8) / 6);
       if (room < 3) continue;
-      context.fillStyle = isDark(this.colors[style]) ? "#ffffff" : "#10151c";
+      context.fillStyle = this.textColors[style];
       context.fillText(
         text.length <= room ? text : `${text.slice(0, room - 1)}\u2026`,
         left + 4,
@@ -331,10 +341,9 @@ class Gantt {
     sublanes.forEach(([lane, , depth], number) => {
       const row = this.scene.rows[lane],
         box = name === "regions" ? { top: row.top + depth * STRIP, height: STRIP - 1 } : this.boxOf(name, lane);
-      let last = -1;
-      for (let at = ranges[number][0]; at < ranges[number][1] && drawn < MOST_BESIDE; at++) {
-        if (many && layer.end[at] - layer.start[at] < least && layer.end[at] - last < least) continue;
-        last = layer.end[at];
+      const high = ranges[number][1];
+      let at = ranges[number][0];
+      while (at < high && drawn < MOST_BESIDE) {
         const left = Math.max(this.x(layer.start[at]), GUTTER - 2);
         (rectangles[layer.style[at]] ||= []).push(
           left,
@@ -343,12 +352,22 @@ class Gantt {
           box.height,
         );
         drawn++;
+        // Where they are many, the next one that ends beyond the pixel of this one.
+        at = many ? firstAbove(layer.end, layer.end[at] + least, at + 1, high) : at + 1;
       }
     });
     this.stats.bars += drawn;
     this.fill(rectangles);
     if (name === "calls" && this.highlight && this.highlight.texts.size) this.dim(name, visible, ranges);
   }
+}
+
+// Joins it to the one before, if both are equally high.
+function addCell(some, left, top, wide, tall) {
+  const last = some.length - 4;
+  if (last >= 0 && some[last] + some[last + 2] === left && some[last + 1] === top && some[last + 3] === tall)
+    some[last + 2] += wide;
+  else some.push(left, top, wide, tall);
 }
 
 function isDark(color) {

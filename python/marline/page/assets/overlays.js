@@ -25,42 +25,74 @@ function drawPath(gantt, visible) {
   gantt.stats.objects += marks;
 }
 
-// One line through the run, from thread to thread, under the bars that it goes through.
+// One line through the run, from thread to thread, under the bars that it goes through. Steps that share pixels are
+// drawn once, so that it costs no more the further away one is.
 function drawChain(gantt) {
   const { chain, rows } = gantt.scene,
-    { context } = gantt;
+    line = new ChainLine();
   const y = (lane) => rows[lane].bottom - 1;
   let step = Math.max(firstAbove(chain.start, gantt.from, 0, chain.start.length) - 1, 0),
-    steps = 0,
-    penX = null,
-    penY = null,
-    tight = -1;
-  context.beginPath();
-  for (; step < chain.start.length && chain.start[step] <= gantt.to && steps < MOST_STEPS; step++) {
-    const left = gantt.x(chain.start[step]),
-      right = gantt.x(chain.start[step] + chain.time[step]);
-    if (right < GUTTER - 4 || (right - tight < 0.8 && chain.lane[step] === chain.to[step])) continue;
-    tight = right;
-    const from = chain.lane[step] >= 0 ? y(chain.lane[step]) : penY,
+    at = null;
+  for (; step < chain.start.length && chain.start[step] <= gantt.to && line.count < MOST_STEPS; step++) {
+    const left = Math.round(gantt.x(chain.start[step])),
+      right = Math.round(gantt.x(chain.start[step] + chain.time[step]));
+    const from = chain.lane[step] >= 0 ? y(chain.lane[step]) : at,
       to = chain.to[step] >= 0 ? y(chain.to[step]) : from;
-    if (from === null) continue;
-    if (penX === null) context.moveTo(left, from);
-    else context.lineTo(left, from);
-    context.lineTo(right, to);
-    [penX, penY] = [right, to];
-    steps++;
+    at = to;
+    if (from !== null && right >= GUTTER - 4) line.add(left, from, right, to);
   }
-  context.lineJoin = "round";
-  for (const [color, width] of [
-    [gantt.cardColor, 4.5],
-    [gantt.chainColor, 2.2],
-  ]) {
-    context.strokeStyle = color;
+  line.draw(gantt.context, gantt.cardColor, 2, 4.5);
+  line.draw(gantt.context, gantt.chainColor, 1, 2.2);
+  gantt.stats.objects += 2 * line.count;
+}
+
+class ChainLine {
+  #flat = []; // [left, right, y]
+  #upright = []; // [x, top, bottom]
+  #slanted = []; // [x, y, x, y]
+  #last = new Map(); // by y, its last flat piece
+
+  get count() {
+    return this.#flat.length + this.#upright.length + this.#slanted.length;
+  }
+
+  add(left, from, right, to) {
+    if (from === to) this.#addFlat(left, right, from);
+    else if (right - left < 2) this.#addUpright(right, Math.min(from, to), Math.max(from, to));
+    else this.#slanted.push([left, from, right, to]);
+  }
+
+  #addFlat(left, right, y) {
+    const last = this.#last.get(y);
+    if (last && left <= last[1] + 1) last[1] = Math.max(last[1], right);
+    else {
+      const piece = [left, Math.max(right, left + 1), y];
+      this.#flat.push(piece);
+      this.#last.set(y, piece);
+    }
+  }
+
+  #addUpright(x, top, bottom) {
+    const last = this.#upright.at(-1);
+    if (last && last[0] === x) [last[1], last[2]] = [Math.min(last[1], top), Math.max(last[2], bottom)];
+    else this.#upright.push([x, top, bottom]);
+  }
+
+  // `half`: of the width of straight pieces.
+  draw(context, color, half, width) {
+    context.fillStyle = context.strokeStyle = color;
+    for (const [left, right, y] of this.#flat) context.fillRect(left, y - half, right - left, 2 * half);
+    for (const [x, top, bottom] of this.#upright)
+      context.fillRect(x - half, top - half, 2 * half, bottom - top + 2 * half);
     context.lineWidth = width;
+    context.beginPath();
+    for (const [x1, y1, x2, y2] of this.#slanted) {
+      context.moveTo(x1, y1);
+      context.lineTo(x2, y2);
+    }
     context.stroke();
+    context.lineWidth = 1;
   }
-  context.lineWidth = 1;
-  gantt.stats.objects += steps;
 }
 
 function drawArrows(gantt) {
@@ -125,7 +157,7 @@ function messageArrow(gantt, row) {
     middle(from),
     gantt.x(messages.start[row] + messages.time[row]),
     middle(to),
-    css("c-send"),
+    gantt.sendColor,
     [5, 3],
   );
 }

@@ -155,24 +155,51 @@ function listenToButtons(gantt) {
   byId("zoom-out").addEventListener("click", () => gantt.zoom(2));
   byId("home").addEventListener("click", () => gantt.goHome());
   byId("back").addEventListener("click", () => gantt.goBack());
-  for (const name of ["chain", "path", "arrows"]) {
+  for (const [name, occurs] of Object.entries(linesThatOccur(gantt.scene))) {
+    byId(`show-${name}`).parentElement.hidden = !occurs;
     byId(`show-${name}`).addEventListener("change", (event) => {
       gantt.shown[name] = event.target.checked;
+      drawLegend(gantt);
       gantt.draw();
     });
   }
 }
 
-// Only what occurs, kinds of tasks with most time first. A click shows where.
+// Where tasks belong to iterations, these can colour them.
+function choosePaint(gantt, search) {
+  const choice = byId("colors");
+  byId("color-by").hidden = !gantt.scene.paints.iteration;
+  const paint = (by) => {
+    if (choice.value !== by) choice.value = by;
+    gantt.scene.paint(by);
+    gantt.highlight = null;
+    drawLegend(gantt);
+    gantt.draw();
+  };
+  choice.addEventListener("change", () => paint(choice.value));
+  search.begin = () => choice.value === "kind" || paint("kind");
+}
+
+// Of lines and arrows, which this run has.
+function linesThatOccur({ chain, tasks, sinks, messages }) {
+  return {
+    chain: chain.start.length > 0,
+    path: tasks.mark.some((mark) => mark & ON_PATH),
+    arrows: sinks.length + messages.start.length > 0,
+  };
+}
+
+// Only what occurs, kinds of tasks with most time first; the lines that are drawn. A click shows where.
 function drawLegend(gantt) {
   const { scene } = gantt,
     time = scene.styles.map(() => 0);
   for (const layer of Object.values(scene.layers))
     for (let row = 0; row < layer.style.length; row++) time[layer.style[row]] += layer.end[row] - layer.start[row];
   const kinds = scene.styles.filter((style) => style.key === "task").length;
+  const place = (style) => (scene.styles[style].key === "iteration" ? style - scene.styles.length : style);
   const order = [...time.keys()]
     .filter((style) => time[style])
-    .sort((a, b) => (a < kinds && b < kinds ? time[b] - time[a] : a - b));
+    .sort((a, b) => (a < kinds && b < kinds ? time[b] - time[a] : place(a) - place(b)));
   const items = order.slice(0, 40).map((style) => {
     const button = element(
       "button",
@@ -189,10 +216,12 @@ function drawLegend(gantt) {
     });
     return button;
   });
-  const lines = [
+  const occurs = linesThatOccur(scene);
+  const drawn = [
     ["chain", "what bounded the run"],
     ["path", "critical path"],
-  ].map(([color, text]) =>
+  ].filter(([name]) => gantt.shown[name] && occurs[name]);
+  const lines = drawn.map(([color, text]) =>
     element("span", { class: "item" }, element("span", { class: "line", style: `border-color:var(--${color})` }), text),
   );
   byId("legend").replaceChildren(...items, ...lines);
@@ -225,14 +254,19 @@ async function start() {
   const details = new Details(gantt, byId("tip"), byId("details"));
   const search = new Search(gantt, details, byId("search"), byId("found"));
   const go = makeJump(gantt, details);
-  const plots = new Plots(meta, go);
+  const plots = new Plots(meta.plots, (from, to) => go(from + meta.home[0], to + meta.home[0], -1));
   const flame = meta.flame ? new Flame(meta.flame, columns) : null;
-  gantt.changed = () => sayState(gantt);
-  followTheme(() => {
+  let due = 0; // what is shown is said when it rests: a change of text in each frame costs more than the frame
+  gantt.changed = () => {
+    clearTimeout(due);
+    due = setTimeout(() => sayState(gantt), 150);
+  };
+  const recolor = () => {
     gantt.readTheme();
     plots.draw();
     drawLegend(gantt);
-  });
+  };
+  const chosen = followTheme(recolor);
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-go]");
     if (button) go(...button.dataset.go.split(",").map(Number));
@@ -240,10 +274,15 @@ async function start() {
   listenToPointer(gantt, details);
   listenToKeys(gantt, details, search);
   listenToButtons(gantt);
+  choosePaint(gantt, search);
   drawLegend(gantt);
   addEventListener("beforeprint", () =>
-    document.querySelectorAll("#verdict details").forEach((one) => (one.open = true)),
+    document.querySelectorAll("#verdict details, #figures details").forEach((one) => (one.open = true)),
   );
+  printInLight(chosen, () => {
+    recolor();
+    gantt.frame();
+  });
   gantt.draw();
   Object.assign(marlinePage, { ready: true, stats: gantt.stats, gantt, details, search, flame });
 }

@@ -9,23 +9,20 @@ const ON_PATH = 1,
   ON_CHAIN = 2;
 
 class Layer {
+  // `levels`: parts of each level of this layer.
   constructor(columns, name, lanes, levels) {
     const column = (what) => columns[`${name}.${what}`];
     this.name = name;
     this.lane = column("lane");
     this.start = column("start");
     this.end = column("time").map((time, row) => this.start[row] + time);
-    this.style = column("style");
+    this.kind = column("style"); // what a bar is
+    this.style = this.kind; // its colour: of what it is, or of its iteration
     this.task = column("task");
     this.text = column("name");
     this.bytes = column("bytes");
     this.first = firsts(this.lane, lanes);
-    this.levels = levels.map(({ parts }, number) => ({
-      parts,
-      cell: column(`${number}.cell`),
-      style: column(`${number}.style`),
-      share: column(`${number}.share`),
-    }));
+    this.levels = readLevels(columns, name, levels);
   }
 
   // Rows of a lane that reach into [from, to): first and last + 1. Bars of a lane do not overlap, so ends grow, too.
@@ -35,17 +32,27 @@ class Layer {
   }
 }
 
+function readLevels(columns, name, levels) {
+  return levels.map((parts, number) => ({
+    parts,
+    cell: columns[`${name}.${number}.cell`],
+    style: columns[`${name}.${number}.style`],
+    share: columns[`${name}.${number}.share`],
+  }));
+}
+
 class Scene {
   constructor(meta, columns) {
     Object.assign(this, { meta, columns, styles: meta.styles, names: meta.names, lanes: meta.lanes });
     const sublanes = (name) => this.lanes.length * (name === "regions" ? meta.nested : 1);
     this.layers = {};
-    for (const name of LAYERS) this.layers[name] = new Layer(columns, name, sublanes(name), meta.layers[name]);
+    for (const name of LAYERS) this.layers[name] = new Layer(columns, name, sublanes(name), meta.levels[name]);
     this.end = meta.end - meta.begin;
     this.home = meta.home.map((time) => time - meta.begin);
     this.whole = meta.whole.map((span) => span.map((time) => time - meta.begin));
     this.#place();
     this.#readTasks();
+    this.#readIterations();
     this.chain = {
       start: columns["chain.start"],
       time: columns["chain.time"],
@@ -81,7 +88,7 @@ class Scene {
       tasks = columns["task.number"].length,
       main = this.layers.main;
     this.tasks = { count: tasks };
-    for (const name of ["number", "kind", "mark", "created", "ready", "running", "slack"])
+    for (const name of ["number", "kind", "mark", "created", "ready", "running", "slack", "iteration"])
       this.tasks[name] = columns[`task.${name}`];
     this.tasks.first = new Int32Array(tasks).fill(-1);
     this.tasks.last = new Int32Array(tasks).fill(-1);
@@ -98,6 +105,26 @@ class Scene {
     this.messages = {};
     for (const name of ["start", "time", "lane", "to_lane", "task", "to_task", "bytes"])
       this.messages[name] = columns[`message.${name}`];
+  }
+
+  // The same bars and levels, coloured by iteration: its styles are the last ones.
+  #readIterations() {
+    const { iterations: colors, styles, levels } = this.meta,
+      { main } = this.layers,
+      { iteration } = this.tasks,
+      kinds = styles.filter((style) => style.key === "task").length;
+    this.paints = { kind: [main.kind, main.levels] };
+    if (!colors) return;
+    const ofBar = main.kind.map((kind, row) => {
+      const number = main.task[row] >= 0 && kind < kinds ? iteration[main.task[row]] : 0;
+      return number ? styles.length - colors + ((number - 1) % colors) : kind;
+    });
+    this.paints.iteration = [ofBar, readLevels(this.columns, "iterations", levels.iterations)];
+  }
+
+  // `by`: "kind" or "iteration".
+  paint(by) {
+    [this.layers.main.style, this.layers.main.levels] = this.paints[by];
   }
 
   predecessors(task) {
@@ -129,7 +156,7 @@ class Scene {
 
   nameOf(layer, row) {
     const text = this.layers[layer].text[row];
-    const style = this.styles[this.layers[layer].style[row]];
+    const style = this.styles[this.layers[layer].kind[row]];
     return text >= 0 ? this.names[text] : style.name;
   }
 

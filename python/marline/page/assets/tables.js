@@ -1,18 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every page has: a choice of light and dark, and tables that sort by a click on a column's name.
 
+// Returns the choice: {theme: "" | "light" | "dark"}.
 function followTheme(redraw) {
   const names = ["system", "light", "dark"],
     button = byId("theme");
+  const chosen = { theme: "" };
   let at = 0;
   button.addEventListener("click", () => {
     at = (at + 1) % names.length;
-    if (at) document.documentElement.dataset.theme = names[at];
-    else delete document.documentElement.dataset.theme;
+    chosen.theme = at ? names[at] : "";
+    setTheme(chosen.theme);
     button.textContent = `Theme: ${names[at]}`;
     redraw();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  return chosen;
+}
+
+function setTheme(name) {
+  if (name) document.documentElement.dataset.theme = name;
+  else delete document.documentElement.dataset.theme;
+}
+
+// Paper is white: what is drawn on canvases has to be, too. `redraw` draws at once.
+function printInLight(chosen, redraw) {
+  addEventListener("beforeprint", () => {
+    setTheme("light");
+    redraw();
+  });
+  addEventListener("afterprint", () => {
+    setTheme(chosen.theme);
+    redraw();
+  });
 }
 
 function sortTables() {

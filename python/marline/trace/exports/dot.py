@@ -29,7 +29,7 @@ _TASK_MASK = (1 << TASK_BITS) - 1
 
 
 @dataclass
-class _Edges:
+class TaskEdges:
     """Between rows of tasks, by row of EDGE_KINDS."""
 
     source: np.ndarray
@@ -39,7 +39,7 @@ class _Edges:
 
 def write_dot(of: Analysis, path: str | Path) -> list[str]:
     """What the file shows, in words."""
-    edges, tasks = _edges(of), len(of["tasks"].id)
+    edges, tasks = task_edges(of), len(of["tasks"].id)
     small = tasks <= MOST_TASKS and len(edges.source) <= MOST_EDGES
     if small:
         what, lines = f"graph of {tasks} tasks and {len(edges.source)} edges", _by_task(of, edges)
@@ -54,7 +54,8 @@ def write_dot(of: Analysis, path: str | Path) -> list[str]:
     return [f"{what}; draw it by `dot -Tsvg`"]
 
 
-def _edges(of: Analysis) -> _Edges:
+def task_edges(of: Analysis) -> TaskEdges:
+    """The program's: dependences, creation by other explicit tasks, and messages."""
     graph, tasks = of["global_graph"], of["tasks"]
     edges = graph.edges.take(slice(graph.declared))
     edges = edges.take(np.flatnonzero(np.isin(edges.kind, (DEPENDENCE, CREATE))))
@@ -66,10 +67,10 @@ def _edges(of: Analysis) -> _Edges:
     )
     kind = np.r_[edges.kind, np.full(len(messages.send), MESSAGE)].astype(np.int64)
     between = np.flatnonzero((source >= 0) & (sink >= 0) & (source != sink))
-    return _Edges(source[between], sink[between], kind[between])
+    return TaskEdges(source[between], sink[between], kind[between])
 
 
-def _by_task(of: Analysis, edges: _Edges) -> Iterable[str]:
+def _by_task(of: Analysis, edges: TaskEdges) -> Iterable[str]:
     tasks, kinds, slack = of["tasks"], of["kinds"], of["critical_path"].slack
     many = len(of.trace.ranks) > 1
     for row, (number, rank, kind, running) in enumerate(zip(tasks.id.tolist(), tasks.rank.tolist(),
@@ -82,7 +83,7 @@ def _by_task(of: Analysis, edges: _Edges) -> Iterable[str]:
         yield f"{source} -> {sink} [tooltip={_quoted(EDGE_KINDS[kind].name)}{_STYLES[kind]}]"
 
 
-def _by_kind(of: Analysis, edges: _Edges) -> Iterable[str]:
+def _by_kind(of: Analysis, edges: TaskEdges) -> Iterable[str]:
     """The kinds with most time."""
     kinds: Kinds = of["kinds"]
     running, critical = of["tasks"].running, of["critical_path"].slack == 0

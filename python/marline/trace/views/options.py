@@ -21,7 +21,7 @@ def add_views(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--full", action="store_true",
                        help="let the page (--html) hold every task, however large it gets")
     group.add_argument("--color-by", metavar="REGION",
-                       help="colour tasks in charts by how often their creator had begun this region "
+                       help="colour tasks in charts and pages by how often their creator had begun this region "
                        "(marline/trace.h); graph-iteration: by the iteration of their persistent graph")
     parser.add_argument("--pass", dest="passes", metavar="FILE.py|NAME", action="append", default=[], type=Path,
                         help="print what the analysis passes of this file find, or Marline's pass of this name; may "
@@ -30,8 +30,8 @@ def add_views(parser: argparse.ArgumentParser) -> None:
 
 def check_views(options: argparse.Namespace) -> None:
     """Refuses a file whose name says that it is another kind of image, and options without what they are about."""
-    if options.color_by and not options.png and not options.svg:
-        raise Refusal(f"--color-by {options.color_by} colours charts: give --png or --svg, too")
+    if options.color_by and not (options.png or options.svg or options.html):
+        raise Refusal(f"--color-by {options.color_by} colours charts and pages: give --png, --svg or --html, too")
     if options.full and not options.html:
         raise Refusal("--full says how much the page of --html holds: name that, too")
     if options.html and Path(options.html).suffix.lower() in IMAGES:

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The graph of a run, drawn by kind of task."""
