@@ -93,7 +93,7 @@ def traced(build: Path, program: Path, folder: Path) -> tuple[dict[str, Any], st
     words = [str(build / "bin" / "marline"), "run", "-t", "2", "--trace", str(folder), str(program)]
     result = subprocess.run(words, env=clean_environment(**CROWDED), capture_output=True, text=True, timeout=SECONDS,
                             check=True)  # fmt: skip
-    return metrics.make_document(Analysis(load(folder)), further=False), result.stdout
+    return metrics.make_document(Analysis(load(folder)), more=()), result.stdout
 
 
 @pytest.mark.parametrize("name", STEPS_OF if EXHAUSTIVE else ["rows_tasks", "rows_fast"])
