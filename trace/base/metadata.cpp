@@ -184,6 +184,8 @@ bool Metadata::write(const char* path) const {
   if (out == nullptr) {
     return false;
   }
+  char ring[kTagBytes + 8];
+  snprintf(ring, sizeof ring, "%s.ring", tag);
   fprintf(out, "{\n  \"format\": \"marline-trace 3\",\n  \"fingerprint\": \"%016" PRIx64 "\",\n", kFingerprint);
   fprintf(out, "  \"rank\": %d,\n  \"size\": %d,\n  \"pid\": %d,\n", rank, size, getpid());
   fprintf(out, "  \"recorded\": %s,\n", left_out ? "false" : "true");
@@ -196,6 +198,7 @@ bool Metadata::write(const char* path) const {
   write_counters(out, counters);
   write_clocks(out, *this);
   write_code_maps(out);
+  write_member(out, "ring", options.ring != 0 ? ring : "");
   fprintf(out, "  \"file\": \"%s\",\n  \"process\": %u\n}\n", file, process_number());
   return finish(out, temporary, path);
 }

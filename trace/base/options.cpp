@@ -5,6 +5,7 @@
 #include "base/options.hpp"
 
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 
 #include "../common/options.hpp"
@@ -91,6 +92,21 @@ bool read_rate(Cursor& in, Options& to) {
   return true;
 }
 
+constexpr uint64_t kSmallestRing = uint64_t{1} << 20;  // has room for some ten windows (ring.hpp)
+constexpr uint64_t kLargestRing = uint64_t{64} << 30;
+
+bool read_ring(Cursor& in, Options& to) {
+  return in.at_end() || (read_plain_bytes(in, to.ring) && to.ring >= kSmallestRing && to.ring <= kLargestRing);
+}
+
+bool read_signal(Cursor& in, Options& to) {
+  static constexpr const char* kNames[] = {"usr1", "usr2", "sigusr1", "sigusr2"};
+  if (in.at_end()) return true;
+  const int name = in.accept_one_of(kNames);
+  to.signal = name % 2 == 0 ? SIGUSR1 : SIGUSR2;
+  return name >= 0;
+}
+
 constexpr OptionRow<Options> kOptions[] = {
     {"MARLINE_TRACE_DIR", "", "a folder", "Where to record: a folder without a trace. Empty: nothing is recorded."},
     {"MARLINE_TRACE_EVENTS", "", "a list of task, dependence, sync, mutex, work, mpi, region, device",
@@ -108,7 +124,25 @@ constexpr OptionRow<Options> kOptions[] = {
      "Which MPI ranks record; the others leave a description only. Empty: all.", read_ranks},
     {"MARLINE_TRACE_SAMPLE", "off", "off, on (100), or how many samples a second, from 1 to 1000",
      "How often the call stack of a thread is recorded, by its CPU time.", read_rate},
+    {"MARLINE_TRACE_RING", "", "a size from 1M to 64G, like 64M",
+     "Keep only the last records of a process, in so many bytes, and what is needed to read them. Empty: keep all.",
+     read_ring},
+    {"MARLINE_TRACE_SIGNAL", "", "USR1 or USR2",
+     "A signal at which a process copies its ring (MARLINE_TRACE_RING) into a folder beside the trace. Empty: none.",
+     read_signal},
 };
+
+// A value that contradicts another option.
+void refuse_conflicts(const Options& options) {
+  if (options.ring != 0 && options.limit != 0) {
+    refuse_option("MARLINE_TRACE_LIMIT", trusted_variable("MARLINE_TRACE_LIMIT"),
+                  "nothing beside MARLINE_TRACE_RING, which bounds what is written");
+  }
+  if (options.signal != 0 && options.ring == 0) {
+    refuse_option("MARLINE_TRACE_SIGNAL", trusted_variable("MARLINE_TRACE_SIGNAL"),
+                  "MARLINE_TRACE_RING beside it, a size like 64M: the signal copies a ring");
+  }
+}
 
 }  // namespace
 
@@ -119,6 +153,7 @@ void read_options(Options& options) {
     (void)read_option(option, value, options,
                       [&](const char* rest) { refuse_option(option.name, value, option.accepted, rest); });
   }
+  refuse_conflicts(options);
 }
 
 void write_event_words(FILE* out, unsigned events) {

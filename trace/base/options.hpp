@@ -35,6 +35,8 @@ struct Options {
   uint64_t limit;      // MARLINE_TRACE_LIMIT=SIZE: bytes of records per process; 0: none
   RankList ranks;      // MARLINE_TRACE_RANKS=LIST
   unsigned sample_hz;  // MARLINE_TRACE_SAMPLE=HZ: samples of a second of CPU time; 0: none
+  uint64_t ring;       // MARLINE_TRACE_RING=SIZE: bytes of the process's ring (ring.hpp); 0: none, all is kept
+  int signal;          // MARLINE_TRACE_SIGNAL=USR1: at which the ring is copied (signal/on_signal.hpp); 0: none
 };
 
 // Ends the program with exit code 2 if a value cannot be used: without its trace, the run would be in vain.

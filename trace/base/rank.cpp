@@ -3,11 +3,14 @@
 // Gives the process's description the name that its rank says, once MPI has told it.
 #include "base/rank.hpp"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/process.hpp"
 #include "base/recorder.hpp"
+#include "base/ring.hpp"
 
 namespace marline::trace {
 namespace {
@@ -16,11 +19,20 @@ namespace {
 // trace has one of that name, that stays, and this trace is given up: no description names its records.
 void rename_description(int rank) {
   char old_path[kPathBytes];
+  char old_ring[kPathBytes];
   trace_path(old_path, ".json");
+  trace_path(old_ring, ".ring");
   snprintf(process.tag, sizeof process.tag, "rank%04d", rank);
   if (trace_exists()) {
     store_state(kNever);
     switch_recording(true);
+    if (has_ring()) unlink(old_ring);
+  } else if (has_ring()) {
+    char ring[kPathBytes];
+    trace_path(ring, ".ring");
+    if (rename(old_ring, ring) != 0) {
+      fprintf(stderr, "marline-trace: cannot rename %s to %s: %s\n", old_ring, ring, strerror(errno));
+    }
   }
   unlink(old_path);
 }

@@ -24,6 +24,7 @@
 #include "base/metadata.hpp"
 #include "base/options.hpp"
 #include "base/process.hpp"
+#include "base/ring.hpp"
 #include "file/record.hpp"
 
 namespace marline::trace {
@@ -164,6 +165,15 @@ bool begin_metadata() {
   if (!process.write(path)) refuse_folder(directory, strerror(errno));
   snprintf(path, sizeof path, "%s/events.%016" PRIx64 ".def", directory, kFingerprint);
   if (!process.write_table(path)) refuse_folder(directory, strerror(errno));
+  trace_path(path, ".ring");
+  if (process.options.ring != 0 && !begin_ring(path, process.options.ring)) {
+    fprintf(stderr,
+            "marline-trace: cannot make the ring of %" PRIu64
+            " bytes in %s: %s; nothing is recorded: free space, or set "
+            "a smaller MARLINE_TRACE_RING\n",
+            process.options.ring, directory, strerror(errno));
+    return false;
+  }
   return true;
 }
 

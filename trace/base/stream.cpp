@@ -11,6 +11,7 @@
 #include "file/container.hpp"
 #include "base/core_waits.hpp"
 #include "base/packer.hpp"
+#include "base/ring.hpp"
 #include "unwind/loaded_code.hpp"
 
 namespace marline::trace {
@@ -22,6 +23,10 @@ constexpr u64 kMostUnitsAhead = 16;
 constexpr char kNeedsSpace[] = "free disk space or set MARLINE_TRACE_DIR";
 constexpr unsigned kMostThreads = 0xffff;  // threads of a process, in all; one more ends the recording with a warning
 constexpr u64 kMostIds = 0xffffffff;       // ids of a thread: half of an id's bits
+
+// A ring may record for months: ids are given again once all are used, except the first ones, which belong to what
+// lives long (initial tasks).
+constexpr u64 kLongLived = u64{1} << 20;
 
 constexpr u64 kExplicit = 0x4;  // ompt_task_explicit
 constexpr uint32_t kImplicit = 0x2;
@@ -178,13 +183,18 @@ void Stream::change_window() {
     return;
   }
   const u64 before = read_cycles();
-  if (last_id_ > kMostIds - kWindowRecords) {
+  if (last_id_ > kMostIds - kWindowRecords && has_ring()) {
+    last_id_ = kLongLived;
+  } else if (last_id_ > kMostIds - kWindowRecords) {
     stop_recording("too many tasks and regions of one thread", "4294967295", "record a part of the run");
   }
   Window* full = window_;
-  Window* next = unused_window();
+  Window* next = has_ring() ? nullptr : unused_window();
   ++sequence_;
-  if (next != nullptr) {
+  if (has_ring()) {
+    append_to_ring(number_, full->records(), kWindowRecords, sequence_);
+    write_into(*full, true);
+  } else if (next != nullptr) {
     write_into(*next, true);
     __atomic_store_n(&full->state, Window::kFull, __ATOMIC_RELAXED);  // hand_over releases it
     // Not taken only at the end of the process: then the window stays in the file as it is.
@@ -263,6 +273,11 @@ void Stream::close() {
     }
   }
   pthread_mutex_unlock(&list_lock);
+  if (window_ != nullptr && has_ring()) {
+    leave_to_ring();
+    free(this);
+    return;
+  }
   for (int i = 0; i < window_count_; ++i) {
     Window& window = *windows_[i];
     // Acquire pairs with the packer's release; from here on the window is the packer's if it was full.
@@ -272,6 +287,14 @@ void Stream::close() {
   }
   drop_reserve();
   free(this);
+}
+
+// The thread ends: the ring gets what is in the window, which then is another thread's.
+void Stream::leave_to_ring() {
+  const auto used = static_cast<u64>(next_ - window_->records());
+  if (used > 0) append_to_ring(number_, window_->records(), used, sequence_ + 1);
+  memset(window_->unit->magic, 0, sizeof window_->unit->magic);  // else it would outlive its copy in the ring
+  recycle(*window_);
 }
 
 void Stream::drop_reserve() {

@@ -3,7 +3,7 @@
 // One thread's part of the trace: windows in the node's file (record.hpp), into which only this thread stores. The
 // kernel owns their pages, so the records survive the program, however it ends. A window is small and used again. When
 // it is full, the packer compresses it (packer.hpp), while the thread goes on in another one; if none is unused, the
-// thread compresses its window or copies it, and stays in it. Everything here belongs to the thread; only the list of
+// thread compresses its window or copies it, and stays in it. With a ring (ring.hpp) it copies it there. Everything here belongs to the thread; only the list of
 // all streams is shared, under a lock.
 //
 // Invariant: next_ always points to room for one record, and before it is a record (or the end of the header). A full
@@ -186,6 +186,7 @@ class Stream {
   Window* unused_window();
   bool copy_window();
   void drop_reserve();
+  void leave_to_ring();
   void give_up();
   void close();
 

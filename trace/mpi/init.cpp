@@ -5,11 +5,12 @@
 #include "base/machine.hpp"
 #include "base/recorder.hpp"
 #include "mpi/calls.hpp"
+#include "signal/on_signal.hpp"
 
 using namespace marline::trace;
 
 MARLINE_MPI int MPI_Init(int* argc, char*** argv) {
-  start_recording();
+  if (start_recording()) copy_ring_on_signal();
   recorded(__builtin_return_address(0));
   const Call call = enter({.number = call::k_MPI_Init});
   const int result = mpi().Init(argc, argv);
@@ -23,7 +24,7 @@ MARLINE_MPI int MPI_Init(int* argc, char*** argv) {
 }
 
 MARLINE_MPI int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  start_recording();
+  if (start_recording()) copy_ring_on_signal();
   recorded(__builtin_return_address(0));
   const Call call = enter({.number = call::k_MPI_Init_thread});
   const int result = mpi().Init_thread(argc, argv, required, provided);

@@ -7,6 +7,7 @@
 
 #include "base/recorder.hpp"
 #include "ompt/callbacks.hpp"
+#include "signal/on_signal.hpp"
 
 namespace marline::trace {
 namespace {
@@ -119,5 +120,7 @@ extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt
     unsigned omp_version, const char* runtime_version) {
   static ompt_start_tool_result_t result = {marline::trace::initialize, marline::trace::finalize, {}};
   marline::trace::set_runtime(runtime_version, omp_version);
-  return marline::trace::start_recording() ? &result : nullptr;
+  if (!marline::trace::start_recording()) return nullptr;
+  marline::trace::copy_ring_on_signal();
+  return &result;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`marline ps [PID]`: looks twice at all ranks of a job, and says what its tasks wait for. `--watch SECONDS` looks all
-the time, and says it once, when nothing has moved for so long (MARLINE_MPI_WATCH starts that)."""
+the time, and says it once, when nothing has moved for so long (MARLINE_MPI_WATCH starts that). `--trace DIR` copies
+what the job has recorded last, `--report` says where its time goes."""
 
 from __future__ import annotations
 
@@ -12,24 +13,17 @@ import os
 import select
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
-from typing import Dict, Tuple  # of older Pythons
 
 from marline.errors import Refusal, say
-from marline.ps import places, text
-from marline.ps.answers import NoAnswer
-from marline.ps.client import Door, Request, ask_all, doors_of_job, local_reports
-from marline.ps.job import Process, read
+from marline.ps import places, recorded, text
+from marline.ps.client import Door, doors_of_job, local_reports
+from marline.ps.job import Process
+from marline.ps.looks import GLANCE, LOOK, LOOK_AT_REST, look
 from marline.ps.rights import act_as_owner, limit_resources
 from marline.ps.verdict import Verdict, as_document, judge, moving_ranks
-from marline.ps.workers import doors_of_workers, workers_of
 
 HUNG = 1  # exit status: hung, stalled or waiting
-STACKS, STACK_BYTES = 256, 16384
-GLANCE = Request(stack_bytes=0, stacks=STACKS, sections=("mpi", "nodes"))
-LOOK = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=("mpi", "mpi_requests", "devices", "nodes", "cluster"))
-LOOK_AT_REST = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=(*LOOK.sections, "mpi_messages"))
 LOOKS_PER_PERIOD = 4  # of --watch
 PIDFD_OPEN = 434  # the system call's number, the same on all processors
 SECONDS_TO_START = 10.0  # that a process may take until it answers, before --watch says that it does not
@@ -47,9 +41,10 @@ def main(arguments: list[str], prefix: Path) -> int:
     parser.add_argument("--watch", type=_seconds, metavar="S",
                         help="wait until nothing has moved for S seconds, then report on stderr; ends with the "
                         "process")  # fmt: skip
+    recorded.add_options(parser)
     chosen = parser.parse_args(arguments)
     try:
-        return _answer(chosen)
+        return recorded.answer(chosen, prefix) if recorded.is_asked(chosen) else _answer(chosen)
     except MemoryError as error:
         raise Refusal("no memory for the reports of the job: ask for fewer processes") from error
 
@@ -61,7 +56,7 @@ def _answer(chosen: argparse.Namespace) -> int:
     if chosen.watch is not None:
         return _watch(chosen.pid, chosen.watch)
     doors = doors_of_job(chosen.pid)
-    before, _ = _look(doors, GLANCE)
+    before, _ = look(doors, GLANCE)
     time.sleep(chosen.seconds)
     return _report(doors, before, chosen.seconds, chosen, sys.stdout)
 
@@ -84,28 +79,13 @@ def _list(as_json: bool) -> int:
     return 0
 
 
-Look = Tuple[Dict[int, Process], Dict[int, str]]
-
-
-def _look(doors: dict[int, Door], request: Request) -> Look:
-    """The ranks that answer, with their workers, and why the others do not."""
-    answers = ask_all(doors, request)
-    of_workers = ask_all(doors_of_workers(doors, answers), replace(request, sections=("worker", "cluster")))
-    present = {}
-    for rank, answer in answers.items():
-        if not isinstance(answer, NoAnswer):
-            present[rank] = read(answer, rank)
-            present[rank].workers = workers_of(rank, answer, of_workers)
-    return present, {rank: str(answer) for rank, answer in answers.items() if isinstance(answer, NoAnswer)}
-
-
 def _second_look(doors: dict[int, Door], before: dict[int, Process]) -> tuple[dict[int, Process], Verdict, list[str]]:
     """With remarks. MPI is asked for messages only in a job at rest: see mpi/inspect/messages.h."""
-    after, absent = _look(doors, LOOK)
+    after, absent = look(doors, LOOK)
     if not after:
         raise Refusal("the job has ended")
     if not moving_ranks(before, after):
-        after, absent = _look(doors, LOOK_AT_REST)
+        after, absent = look(doors, LOOK_AT_REST)
     notes = places.locate(after.values())  # first: reasons have places in them
     return after, judge(before, after, absent), notes
 
@@ -113,6 +93,8 @@ def _second_look(doors: dict[int, Door], before: dict[int, Process]) -> tuple[di
 def _report(doors: dict[int, Door], before: dict[int, Process], seconds: float, chosen: argparse.Namespace,
             stream: object) -> int:  # fmt: skip
     after, verdict, notes = _second_look(doors, before)
+    if verdict.is_bad:
+        notes += recorded.note_of_ring(doors)
     if chosen.json:
         print(json.dumps(as_document(before, after, verdict)), file=stream)  # type: ignore[arg-type]
     else:
@@ -153,7 +135,7 @@ def _watch(pid: int, seconds: float) -> int:
     while not _ends_within(pid, life, seconds / LOOKS_PER_PERIOD):
         try:
             doors = doors or doors_of_job(pid)
-            after, absent = _look(doors, GLANCE)
+            after, absent = look(doors, GLANCE)
         except Refusal as refusal:
             if not before and not has_said and time.monotonic() - begun >= max(seconds, SECONDS_TO_START):
                 has_said = True
@@ -176,4 +158,5 @@ def _say_what_is_wrong(doors: dict[int, Door], before: dict[int, Process], secon
         return False
     words = text.report(after, verdict, seconds, notes, everything=False)
     say(f"MARLINE_MPI_WATCH: nothing has moved for {seconds:g} s\n{words}")
+    recorded.keep_of_hang(doors)
     return True

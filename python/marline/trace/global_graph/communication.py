@@ -126,6 +126,9 @@ def find_collectives(trace: Trace, calls: Calls, requests: Requests) -> Collecti
     envelope = np.r_[direct, requests.envelope[started]]
     leave = np.r_[direct, requests.done[started]]
     rank, comm = calls.rank[envelope].astype(np.int64), calls.comm[envelope].astype(np.int64)
+    if trace.began:
+        kept = _complete(calls.start[enter], calls.end[leave], rank, communicators(trace, rank, comm))
+        enter, envelope, leave, rank, comm = (column[kept] for column in (enter, envelope, leave, rank, comm))
     order = np.lexsort((calls.start[enter], comm, rank))
     enter, envelope, leave, rank, comm = (column[order] for column in (enter, envelope, leave, rank, comm))
     identity = communicators(trace, rank, comm)
@@ -134,6 +137,18 @@ def find_collectives(trace: Trace, calls: Calls, requests: Requests) -> Collecti
     _, group = np.unique(np.stack([identity, turn, role]), axis=1, return_inverse=True)
     root = world_ranks(trace, rank, comm, calls.peer[envelope]) == rank
     return Collectives(enter, leave, group.ravel(), role, root)
+
+
+def _complete(start: np.ndarray, end: np.ndarray, rank: np.ndarray, identity: np.ndarray) -> np.ndarray:
+    """Of a ring, which lacks the beginning of the run: the calls from the first one on that all ranks still have. Some
+    rank begins it later than the others begin what is their first one; what has ended by then is an earlier one."""
+    _, lane = np.unique(np.stack([identity, rank]), axis=1, return_inverse=True)
+    _, comm = np.unique(identity, return_inverse=True)
+    first = np.full(int(lane.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, lane.ravel(), start)
+    latest = np.zeros(int(comm.max(initial=0)) + 1, dtype=np.int64)
+    np.maximum.at(latest, comm, first[lane.ravel()])
+    return np.flatnonzero(end >= latest[comm])
 
 
 def _add_collectives(trace: Trace, calls: Calls, found: Collectives, at: _CallPoints, explained: np.ndarray,

@@ -14,6 +14,7 @@ from ..read.columns import distinct, group_starts
 from ..registry import Analysis, analysis_pass
 
 
+_MOST_KINDS = 4  # that are named
 _exactly = partial(plural, exact=True)
 
 
@@ -27,11 +28,29 @@ class Integrity:
         return {"incomplete": self.incomplete}
 
 
-@analysis_pass("integrity", needs=("tasks", "calls"))
+@analysis_pass("integrity", needs=("tasks", "calls", "kinds"))
 def integrity(of: Analysis) -> Integrity:
     """Looks everywhere."""
     trace = of.trace
-    return Integrity([*trace.cut, *trace.notes, *_skipped(of), *_ranks(of), *_recording(of), *_tasks(of), *_calls(of)])
+    return Integrity([*_ring(of), *trace.cut, *trace.notes, *_skipped(of), *_ranks(of), *_recording(of), *_tasks(of),
+                      *_calls(of)])  # fmt: skip
+
+
+def _ring(of: Analysis) -> list[str]:
+    """From when to when, and which tasks had begun."""
+    trace = of.trace
+    if not trace.began:
+        return []
+    kinds = of["kinds"]
+    of_task = kinds.of_task[of["tasks"].index(trace.began_before)]
+    counts = np.bincount(of_task, minlength=len(kinds.names))
+    # Rare kinds first: they live long, while the others are the work that was at hand.
+    names = [f"{kinds.names[kind]} ({counts[kind]})" for kind in np.argsort(counts, kind="stable") if counts[kind]]
+    some = ", ".join(names[:_MOST_KINDS]) + (", ..." if len(names) > _MOST_KINDS else "")
+    began, end = trace.began / 1e9, (trace.began + int(trace.time.max())) / 1e9
+    line = f"a ring (MARLINE_TRACE_RING) keeps the end: recorded is from {began:.3f} s to {end:.3f} s of the run"
+    before = f"; created before: {_exactly(len(of_task), 'task')}, {some}" if len(of_task) else ""
+    return [line + before]
 
 
 def _skipped(of: Analysis) -> list[str]:

@@ -103,6 +103,12 @@ class Container:
             cut.append(f"{self.path.name}: {who}: {lost} of {max(pieces) + 1} windows missing")
         return found[:count]
 
+    def last_window(self, process: int, thread: int) -> tuple[int, np.ndarray]:
+        """The number of a thread's newest window, and the records in it."""
+        pieces = self._pieces[process, thread]
+        with self.path.open("rb", buffering=0) as file:
+            return max(pieces), self._best(file, pieces[max(pieces)], f"thread {thread}", [])
+
     def _find_pieces(self, file: FileIO) -> None:
         at = UNIT_BYTES
         while at + UNIT.size <= self._size:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages between ranks: which send was received by which call.
 
+Of a ring, which lacks the beginning of the run, the first receives got messages whose sends are not recorded: so many
+are left out that no message is received before it was sent.
+
 MPI keeps the order of messages of one sender, receiver, communicator and tag (MPI 4.0, 3.5), so the k-th send of each
 such envelope belongs to the k-th receive. Concurrent calls of one process with equal envelopes have no order, and may
 be matched crosswise.
@@ -64,7 +67,8 @@ def messages(trace: Trace, calls: Calls, started: Requests | None = None) -> Mes
         for pair in ((sends.rank, from_world), (to_world, receives.rank), (send_comm, receive_comm),
                      (sends.tag, receives.tag))
     ]  # fmt: skip
-    left, right = _match_in_order(envelope, sends.time, receives.time)
+    left, right = _match_in_order(envelope, sends.time, receives.time,
+                                  calls.end[receives.call] if trace.began else None)  # fmt: skip
     return Messages(sends.call[left], receives.call[right], receives.other[right], sends.other[left],
                     sends.bytes[left])  # fmt: skip
 
@@ -149,16 +153,34 @@ def _place(rank: np.ndarray, comm: np.ndarray, index: np.ndarray) -> np.ndarray:
 
 
 def _match_in_order(
-    envelope: list[np.ndarray], left_time: np.ndarray, right_time: np.ndarray
+    envelope: list[np.ndarray], left_time: np.ndarray, right_time: np.ndarray, right_end: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs the k-th occurrence of each envelope on the left with the k-th on the right."""
+    """Pairs the k-th occurrence of each envelope on the left with the k-th on the right. `right_end`: when each on the
+    right had ended, where the first partners of the right ones may be missing."""
     time = np.r_[left_time, right_time]
     is_right = np.arange(len(time)) >= len(left_time)
     order = np.lexsort((time, is_right, *envelope))
     group = np.cumsum(group_starts(*(column[order] for column in envelope)))
     # Within a group the left ones come first, in order of time, then the right ones.
     number = occurrences(group * 2 + is_right[order])
+    if right_end is not None:
+        ends = np.r_[left_time, right_end][order]
+        number = number - np.where(is_right[order], _without_partner(group, ends, is_right[order], number), 0)
+        order, group, number = order[number >= 0], group[number >= 0], number[number >= 0]
     again = np.lexsort((is_right[order], number, group))
     order, group, number = order[again], group[again], number[again]
     pair = np.flatnonzero(~group_starts(group, number)[1:]) if len(order) else np.zeros(0, dtype=np.int64)
     return order[pair], order[pair + 1] - len(left_time)
+
+
+def _without_partner(group: np.ndarray, time: np.ndarray, is_right: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """For each, how many on the right of its group came too early: c of them had ended when the k-th on the left began,
+    counted from 0, so c - k or more have their partners before the first one on the left."""
+    order = np.lexsort((is_right, time, group))
+    ended = np.cumsum(is_right[order])
+    first = np.flatnonzero(group_starts(group[order]))
+    ended -= np.repeat((ended - is_right[order])[first], np.diff(np.r_[first, len(order)]))
+    early = np.zeros(int(group.max(initial=0)) + 1, dtype=np.int64)
+    left = ~is_right[order]
+    np.maximum.at(early, group[order][left], (ended - number[order])[left])
+    return early[group]

@@ -23,6 +23,9 @@ from .container import Container, file_of_this_node
 from .events import EVENTS
 from .progress import Progress, no_progress
 from .records import TASK_BITS, Trace, TraceError, is_recorded
+from .ring import (
+    Ring, RingRecords, beginning, created_before, cut_at, newer_clock, read_ring, without_the_whole_run,
+)  # fmt: skip
 from .tables import SAME_VERSION, Tables
 
 FORMAT = "marline-trace 3"
@@ -58,7 +61,8 @@ _EARLY, _LATE = 1 << 32, 1 << 56
 class _Process:
     description: Path
     metadata: dict[str, Any]
-    container: Container
+    container: Container | RingRecords
+    ring: Ring | None = None
 
 
 @dataclass
@@ -89,7 +93,9 @@ def read_trace(folder: str | Path, progress: Progress = no_progress, here: bool 
         raise TraceError(f"{folder}: MARLINE_TRACE_RANKS names no rank of this run (0 to {max(ranks)})")
     if not streams:
         raise TraceError(f"{folder}: holds no records: the program ended before it did anything that is recorded")
-    trace = _join(streams, ranks, cut)
+    rings = {process.metadata["rank"]: process.ring for process in processes if process.ring is not None}
+    cut += [line for ring in rings.values() for line in ring.remarks()]
+    trace = _join(streams, ranks, cut, rings)
     trace.skipped = dict(tables.skipped)
     return repair(trace)
 
@@ -111,10 +117,21 @@ def _read_processes(folder: Path, only: str | None) -> tuple[dict[int, dict[str,
         if only is not None and name != only:
             metadata["elsewhere"] = True
             continue
-        if name not in containers:
+        ring = _read_ring(folder, metadata)
+        if name not in containers and (ring is None or (folder / name).exists()):
             containers[name] = Container(folder / name)
-        found[name, process] = _Process(path, metadata, containers[name])
+        container = containers.get(name)
+        found[name, process] = _Process(path, metadata, container if ring is None else RingRecords(ring, container),
+                                        ring)  # fmt: skip
     return ranks, list(found.values())
+
+
+def _read_ring(folder: Path, metadata: dict[str, Any]) -> Ring | None:
+    if not metadata.get("ring") or not is_recorded(metadata):
+        return None
+    ring = read_ring(folder / metadata["ring"])
+    newer_clock(metadata, ring)
+    return ring
 
 
 def _what_was_cut(processes: list[_Process]) -> list[str]:
@@ -191,12 +208,15 @@ def _check_times(process: _Process, stream: _Stream) -> None:
                          f"but the program began at {begin}: damaged")  # fmt: skip
 
 
-def _join(streams: list[_Stream], ranks: dict[int, dict[str, Any]], cut: list[str]) -> Trace:
+def _join(streams: list[_Stream], ranks: dict[int, dict[str, Any]], cut: list[str], rings: dict[int, Ring]) -> Trace:
     """One set of columns. Each stream is let go as soon as it is copied."""
     try:
         to_nanoseconds = clock_maps(ranks)
     except ClockError as error:
         raise TraceError(str(error)) from error
+    began = beginning(rings, to_nanoseconds)
+    if began is not None:
+        streams = _cut_at(began, streams, rings, to_nanoseconds)
     streams.sort(key=lambda stream: (stream.rank, stream.thread))
     lengths = [len(stream.records) for stream in streams]
     count = sum(lengths)
@@ -211,21 +231,39 @@ def _join(streams: list[_Stream], ranks: dict[int, dict[str, Any]], cut: list[st
     while streams:
         stream = streams.pop()
         end = begin + len(stream.records)
-        _fill(trace, slice(begin, end), stream, to_nanoseconds[stream.rank])
+        _fill(trace, slice(begin, end), stream, to_nanoseconds[stream.rank], began)
         begin = end
     runs = trace.select("task_run")
     starts = trace.payload[runs, 0].view(np.int64)
     origin = min(int(trace.time.min()), int(starts.min(initial=trace.time[0])))
     trace.time -= origin
     trace.payload[runs, 0] = (starts - origin).view(np.uint64)
+    if began is not None:
+        trace.began = origin
+        for metadata in ranks.values():
+            without_the_whole_run(metadata)
+        trace.began_before = created_before(trace)
     return trace
 
 
-def _fill(trace: Trace, part: slice, stream: _Stream, to_nanoseconds: ClockMap) -> None:
+def _cut_at(began: int, streams: list[_Stream], rings: dict[int, Ring],
+            to_nanoseconds: dict[int, ClockMap]) -> list[_Stream]:  # fmt: skip
+    found = []
+    for rank in {stream.rank for stream in streams}:
+        records = {stream.thread: stream.records for stream in streams if stream.rank == rank}
+        found += [_Stream(rank, thread, kept) for thread, kept
+                  in cut_at(began, records, rings.get(rank), to_nanoseconds[rank]).items()]  # fmt: skip
+    return found
+
+
+def _fill(trace: Trace, part: slice, stream: _Stream, to_nanoseconds: ClockMap, began: int | None) -> None:
     head = stream.records["head"]
     trace.time[part] = to_nanoseconds(stream.records["time"])
+    if began is not None:
+        np.maximum(trace.time[part], began, out=trace.time[part])
     trace.kind[part] = head  # its low 16 bits
     trace.task[part] = (head >> np.uint64(16)) | np.uint64(stream.rank) << np.uint64(TASK_BITS)
     trace.payload[part] = stream.records["payload"]
     runs = np.flatnonzero(trace.kind[part] == EVENTS["task_run"].number)
-    trace.payload[part][runs, 0] = to_nanoseconds(stream.records["payload"][runs, 0]).view(np.uint64)
+    starts = to_nanoseconds(stream.records["payload"][runs, 0])
+    trace.payload[part][runs, 0] = (starts if began is None else np.maximum(starts, began)).view(np.uint64)

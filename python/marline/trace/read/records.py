@@ -39,6 +39,8 @@ class Trace:
     ranks: dict[int, dict[str, Any]]  # the JSON file of each rank
     cut: list[str] = field(default_factory=list)  # files that lost their last bytes, and why
     notes: list[str] = field(default_factory=list)  # what was done to the clocks
+    began: int = 0  # ns from the program's start to the first record, where a ring has lost what was before; else 0
+    began_before: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint64))  # tasks that were created then
     skipped: dict[str, int] = field(default_factory=dict)  # records of events that this version does not know, by name
 
     def left_out(self) -> list[int]:

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MARLINE_TRACE_SIGNAL: at that signal, `marline ps --trace` copies the ring of this process while it goes on. The
+// handler only wakes a thread, which starts the command; without this option there is neither.
+#ifndef MARLINE_TRACE_SIGNAL_ON_SIGNAL_HPP
+#define MARLINE_TRACE_SIGNAL_ON_SIGNAL_HPP
+
+namespace marline::trace {
+
+// Does what the option says, if it is set. Copies go into DIR.signal1, then DIR.signal2, ..., beside the trace DIR.
+// Ends the program with a line if something else handles the signal already. Called once recording has started; later
+// calls do nothing.
+void copy_ring_on_signal();
+
+}  // namespace marline::trace
+
+#endif
