@@ -3,8 +3,8 @@
 // One thread's part of the trace: windows in the node's file (record.hpp), into which only this thread stores. The
 // kernel owns their pages, so the records survive the program, however it ends. A window is small and used again. When
 // it is full, the packer compresses it (packer.hpp), while the thread goes on in another one; if none is unused, the
-// thread compresses its window or copies it, and stays in it. With a ring (ring.hpp) it copies it there. Everything here belongs to the thread; only the list of
-// all streams is shared, under a lock.
+// thread compresses its window or copies it, and stays in it. With a ring (ring.hpp) it copies its window there.
+// Everything here belongs to the thread; only the list of all streams is shared, under a lock.
 //
 // Invariant: next_ always points to room for one record, and before it is a record (or the end of the header). A full
 // window is left at once. If that is not possible (disk full), the stream writes into scratch_, which is never read,
