@@ -31,22 +31,21 @@ build:
 	cmake --build --preset release -j $(JOBS)
 
 # What ThreadSanitizer can judge: neither MPI libraries nor the model checker.
-tsan: deps
-	@test -f build/tsan/build.ninja || cmake --preset tsan
+tsan: tree-tsan
 	cmake --build --preset tsan -j $(JOBS) $(TESTED)
 	ctest --preset tsan -L "unit|stress|program"
 
 # What AddressSanitizer and UndefinedBehaviorSanitizer find in a choice of tests. No leaks: what lives as long as the
 # process does is left to its end, and memory that was mapped is not searched for pointers.
-asan: deps
-	@test -f build/asan/build.ninja || cmake --preset asan
+asan: tree-asan
 	cmake --build --preset asan -j $(JOBS) --target runtime/all tests/stress/all tests/programs/all $(ASAN_UNITS:%=%_test)
 	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -R "^unit\.($(subst $(space),|,$(ASAN_UNITS)))$$|^stress\..*\.t4\.|^programs\.|^devices\."
 
 # The runtime's other architecture, under qemu. The death tests of unit.log see qemu's own end instead of the program's,
 # and qemu does not give unit.device_wire_cut a network of its own.
 aarch64: deps
-	$(MAKE) --no-print-directory portable ARCH=aarch64
+	tools/portable_deps.sh aarch64
+	$(MAKE) --no-print-directory tree-aarch64
 	cmake --build --preset aarch64 -j $(JOBS) $(TESTED)
 	ctest --preset aarch64 -R '^(unit|stress|programs)\.' -E '^unit\.(log|device_wire_cut)$$'
 
@@ -66,23 +65,28 @@ quick:
 
 # Without optimisation the compiler keeps every function, and without precompiled headers it sees which include a file has
 # forgotten. Now and then: it takes as long as the other builds, and is no part of `check`.
-debug: deps
-	@test -f build/debug/build.ninja || cmake --preset debug
+debug: tree-debug
 	cmake --build --preset debug -j $(JOBS) --target runtime/all offload/all mpi/all trace/all check/all tests/unit/all
 	ctest --preset debug -R '^unit\.'
 
-# What takes a second comes first.
+# What takes a second comes first. The trees are configured side by side, since each of them keeps one core busy.
 check:
 	python3 tools/check_layers.py
 	python3 tools/check_sizes.py
 	$(MAKE) --no-print-directory deps
-	$(MAKE) --no-print-directory portable
-	$(MAKE) --no-print-directory build
+	$(MAKE) --no-print-directory --output-sync -j 4 portable portable-aarch64 tree-tsan tree-asan
+	cmake --build --preset release -j $(JOBS)
 	$(MAKE) --no-print-directory aarch64
 	$(MAKE) --no-print-directory tsan
 	$(MAKE) --no-print-directory asan
 	ctest --preset release
 	python3 tools/slowest.py
+
+tree-%: deps
+	@test -f build/$*/build.ninja || cmake --preset $*
+
+portable-aarch64:
+	$(MAKE) --no-print-directory portable ARCH=aarch64
 
 bench: deps build
 	$(BUILD)/bin/marline study studies/micro.yaml --fresh -o build/studies/micro
