@@ -3,16 +3,26 @@
 the way to run a study of it. The fake keeps its state in a folder: how often each of its names was started."""
 
 import json
-import subprocess
+import multiprocessing
+import os
 import sys
+import tempfile
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
+import pytest
 from conftest import SECONDS, Result, build_tree, clean_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = ROOT / "python"
 sys.path.insert(0, str(PYTHON))
+
+from marline.cli import main  # noqa: E402
+from marline.study.evaluate import plots, report  # noqa: E402, F401  what `forked` has ready
+from marline.study.measure import runner  # noqa: E402, F401
+from matplotlib import pyplot  # noqa: E402, F401
 
 # fake.py NAME VALUES [ACTION]: its n-th start prints the n-th of the comma-separated values as the figure `time`, and
 # appends NAME to the file `order` beside it.
@@ -93,8 +103,35 @@ def write_study(folder: Path, text: str) -> Path:
 
 def study(path: Path, *words: str, prefix: Path | None = None, **changes: str) -> Result:
     """`marline study PATH WORDS -o out`, of the build tree or of another prefix."""
-    return subprocess.run(command(path, *words, prefix=prefix), env=clean_environment(**changes), capture_output=True,
-                          stdin=subprocess.DEVNULL, text=True, timeout=SECONDS, check=False, cwd=path.parent)
+    return forked(["study", path, "-o", path.parent / "out", *words], prefix or build_tree(), path.parent, **changes)
+
+
+def forked(words: Sequence[str | Path], prefix: Path, folder: Path, **changes: str) -> Result:
+    """`marline WORDS` of the installation `prefix`, in a process that is forked from this one: it has NumPy, Matplotlib
+    and YAML already, and to load them takes longer than most of what these studies do."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        child = multiprocessing.get_context("fork").Process(
+            target=_command, args=(list(map(str, words)), prefix, folder, clean_environment(**changes), output, errors))
+        child.start()
+        child.join(SECONDS)
+        if child.exitcode is None:
+            child.kill()
+            pytest.fail(f"hang: no end after {SECONDS} s: marline {words}")
+        output.seek(0)
+        errors.seek(0)
+        return Result(words, child.exitcode, output.read(), errors.read())
+
+
+def _command(words: list[str], prefix: Path, folder: Path, environment: dict[str, str], output: TextIO,
+             errors: TextIO) -> None:  # fmt: skip
+    """In the child."""
+    for number, file in enumerate((os.open(os.devnull, os.O_RDONLY), output.fileno(), errors.fileno())):
+        os.dup2(file, number)
+    sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.exit(main(words, prefix))
 
 
 def command(path: Path, *words: str, prefix: Path | None = None) -> list[str]:

@@ -5,22 +5,19 @@ runtime that served each run; a program that runs on another runtime than it was
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import SECONDS, Result, clean_environment
-from study_fake import write_handover
+from conftest import Result, run
+from study_fake import forked, write_handover
 
 ROOT = Path(__file__).resolve().parents[3]
 LIBGOMP = "/usr/lib/x86_64-linux-gnu/libgomp.so.1"
+WORDS = ("study", ROOT / "studies" / "micro.yaml", "--quick", "-o")
 
 
 def bench(prefix: Path, folder: Path, *words: str) -> tuple[Result, dict]:
-    file = ROOT / "studies" / "micro.yaml"
-    command = [prefix / "bin" / "marline", "study", file, "--quick", "-o", folder, *words]
-    result = subprocess.run(list(map(str, command)), env=clean_environment(), stdin=subprocess.DEVNULL,
-                            capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+    result = forked([*WORDS, folder, *words], prefix, prefix)
     document = folder / "results.json"
     return result, json.loads(document.read_text()) if document.exists() else {}
 
@@ -36,7 +33,8 @@ def measured(build, tmp_path_factory) -> tuple[Result, dict]:
     for pattern in patterns:
         result, document = bench(tree, folder, "--only", pattern)
         assert result.returncode == 0, result.stdout + result.stderr
-    return bench(tree, folder, "--report-only")
+    result = run([tree / "bin" / "marline", *WORDS, folder, "--report-only"])
+    return result, json.loads((folder / "results.json").read_text())
 
 
 def test_real_programs_give_a_table_and_samples(measured):

@@ -3,12 +3,12 @@
 ask for, and the figures are what the study says of them. No time is judged."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import CROWDED, SECONDS, clean_environment
+from conftest import CROWDED
+from study_fake import forked
 
 ROOT = Path(__file__).resolve().parents[3]
 Cells = dict[tuple[str, str], float]
@@ -20,10 +20,8 @@ def measured(build: Path, tmp_path: Path) -> Callable[..., Cells]:
 
     def of(study: str, *patterns: str) -> Cells:
         chosen = [word for pattern in patterns for word in ("--only", pattern)]
-        command = [build / "bin" / "marline", "study", ROOT / "studies" / f"{study}.yaml", "--quick",
-                   "-o", tmp_path, *chosen]  # fmt: skip
-        result = subprocess.run(list(map(str, command)), env=clean_environment() | CROWDED, stdin=subprocess.DEVNULL,
-                                capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+        words = ["study", ROOT / "studies" / f"{study}.yaml", "--quick", "-o", tmp_path, *chosen]
+        result = forked(words, build, tmp_path, **CROWDED)
         assert result.returncode == 0, result.stdout + result.stderr
         rows = json.loads((tmp_path / "results.json").read_text())["results"]
         return {(row["figure"], variant + "".join(f" {key}={value}" for key, value in row["parameters"].items())):

@@ -4,11 +4,11 @@ a few points: LLVM's runtime and Marline meet the same devices, every figure is 
 what the devices did."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import SECONDS, clean_environment
+from conftest import run
+from study_fake import forked
 
 STUDIES = Path(__file__).resolve().parents[3] / "studies"
 
@@ -18,12 +18,12 @@ def measured(build: Path, folder: Path, study: str, *points: tuple[str, ...]) ->
     for program in ("bench/device/device-b5-gpu", "bench/device/device-regions-cpu", "lib/marline/emulator/libcuda.so"):
         if not (build / program).exists():
             pytest.skip(f"{program} is not built")
-    for which in (*points, ("--report-only",)):
-        chosen = [word for name in which for word in (("--only", name) if name != "--report-only" else (name,))]
-        words = [build / "bin" / "marline", "study", STUDIES / study, "--quick", "-o", folder, *chosen]
-        result = subprocess.run(list(map(str, words)), env=clean_environment(), stdin=subprocess.DEVNULL,
-                                capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+    words = ["study", STUDIES / study, "--quick", "-o", folder]
+    for which in points:
+        result = forked([*words, *(word for name in which for word in ("--only", name))], build, folder)
         assert result.returncode == 0, result.stdout + result.stderr
+    result = run([build / "bin" / "marline", *words, "--report-only"])
+    assert result.returncode == 0, result.stdout + result.stderr
     document = json.loads((folder / "results.json").read_text())
     rows = [row for row in document["results"] if any(cell["status"] == "ok" for cell in row["variants"].values())]
     return {(row["program"], row["figure"]): row["variants"] for row in rows}

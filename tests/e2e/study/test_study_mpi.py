@@ -3,11 +3,11 @@
 reaches the programs, and goals are judged for the variants that suspend tasks."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import SECONDS, clean_environment
+from conftest import run
+from study_fake import forked
 
 FILE = Path(__file__).resolve().parents[3] / "studies" / "mpi.yaml"
 
@@ -21,11 +21,12 @@ def measured(build, tmp_path_factory) -> dict[str, dict]:
     folder = tmp_path_factory.mktemp("mpi")
     points = [("--only", "slack", "--only", "for, libomp"), ("--only", "slack", "--only", "Marline"),
               ("--only", "recv_ready", "--only", "Marline")]  # fmt: skip
-    for which in (*points, ("--report-only",)):
-        words = [build / "bin" / "marline", "study", FILE, "--quick", "-o", folder, *which]
-        result = subprocess.run(list(map(str, words)), env=clean_environment(), stdin=subprocess.DEVNULL,
-                                capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+    words = ["study", FILE, "--quick", "-o", folder]
+    for which in points:
+        result = forked([*words, *which], build, folder)
         assert result.returncode == 0, result.stdout + result.stderr
+    result = run([build / "bin" / "marline", *words, "--report-only"])
+    assert result.returncode == 0, result.stdout + result.stderr
     document = json.loads((folder / "results.json").read_text())
     assert document["problems"] == []
     return {row["figure"]: row["variants"] for row in document["results"] if row["program"] != "halo"}
