@@ -169,7 +169,8 @@ def describe_environment(_: Layout, __: list[str]) -> list[str]:
 def describe_options(layout: Layout, _: list[str]) -> list[str]:
     _, display = ask_runtime(layout)
     lines = [line.strip() for line in display.splitlines()]
-    options = [line for line in lines if OPTION_LINE.match(line)]
+    # OMP_DISPLAY_ENV is `ask_runtime`'s own.
+    options = [line for line in lines if OPTION_LINE.match(line) and "OMP_DISPLAY_ENV" not in line]
     return options or ["unknown: the runtime did not answer OMP_DISPLAY_ENV"]
 
 

@@ -54,6 +54,7 @@ kill PID
 # The program of [devices on other nodes](../guide/nodes.md), built by plain GCC.
 gcc -O2 -fopenmp sums.c -o sums
 marline run -t 2 --devices=process:2 ./sums
+# Two other ranks: device 0 is both together, devices 1 and 2 are each of them.
 marline run -n 3 -t 1 --devices=cluster ./sums
 # ## What is there
 marline devices --devices process:2

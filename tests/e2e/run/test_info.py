@@ -59,6 +59,7 @@ def test_machine(sections):
 def test_options(sections):
     assert sections["Options in the environment"] == ["OMP_NUM_THREADS=3"]
     assert any(re.search(r"OMP_NUM_THREADS\s*=\s*'3'", line) for line in sections["Options in force"])
+    assert not any("OMP_DISPLAY_ENV" in line for line in sections["Options in force"]), "nobody has set it"
 
 
 def test_missing_tools_come_with_their_package(marline, tmp_path):
