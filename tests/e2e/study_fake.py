@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -20,35 +20,41 @@ PYTHON = ROOT / "python"
 sys.path.insert(0, str(PYTHON))
 
 from marline.cli import main  # noqa: E402
-from marline.study.evaluate import plots, report  # noqa: E402, F401  what `forked` has ready
+from marline.layout import Layout  # noqa: E402
+from marline.study import command as study_command  # noqa: E402
+from marline.study.declare import document, plan  # noqa: E402
+from marline.study.evaluate import plots, report  # noqa: E402, F401  for `in_child`
 from marline.study.measure import runner  # noqa: E402, F401
 from matplotlib import pyplot  # noqa: E402, F401
 
-# fake.py NAME VALUES [ACTION]: its n-th start prints the n-th of the comma-separated values as the figure `time`, and
+# fake.sh NAME VALUES [ACTION]: its n-th start prints the n-th of the comma-separated values as the figure `time`, and
 # appends NAME to the file `order` beside it.
 FAKE = '''\
-#!{python} -SE
-import os, subprocess, sys, time
-folder = os.path.dirname(os.path.abspath(__file__))
-name, values, action = sys.argv[1], sys.argv[2].split(","), sys.argv[3] if len(sys.argv) > 3 else "answer"
-with open(folder + "/order", "a+") as order:
-    order.seek(0)
-    times = order.read().split("\\n").count(name)
-    order.write(name + "\\n")
-if action == "hang":
-    stray = subprocess.Popen(["sleep", "600"], start_new_session=True, stdout=subprocess.DEVNULL)
-    open(folder + "/stray", "a").write(str(stray.pid) + " " + str(os.getpid()) + "\\n")
-    print("time 1 s", flush=True)
-    time.sleep(600)
-if action == "flood":
-    for _ in range(100):
-        sys.stdout.write("x" * 79999 + "\\n")
-print("time", values[times % len(values)], "s")
-print("# note from the fake")
-if action == "stop" and times == 1:
-    os.kill(int(open(folder + "/study").read()), 2)
-    time.sleep(600)
-sys.exit(3 if action == "fail" else 0)
+#!/bin/sh
+folder=${0%/*} name=$1 action=${3:-answer} times=0
+touch "$folder/order"
+while read -r line; do [ "$line" != "$name" ] || times=$((times + 1)); done < "$folder/order"
+echo "$name" >> "$folder/order"
+IFS=,
+set -- $2
+shift $((times % $#))
+case $action in
+  hang)
+    setsid sleep 600 > /dev/null &
+    echo "$! $$" >> "$folder/stray"
+    echo "time 1 s"
+    exec sleep 600 ;;
+  flood)
+    line=$(head -c 79999 /dev/zero | tr '\\0' x)
+    for _ in $(seq 100 | tr '\\n' ,); do echo "$line"; done ;;
+esac
+echo "time $1 s"
+echo "# note from the fake"
+if [ "$action $times" = "stop 1" ]; then
+  kill -INT "$(cat "$folder/study")"
+  exec sleep 600
+fi
+[ "$action" != fail ] || exit 3
 '''
 
 
@@ -62,22 +68,19 @@ PLAIN = """\
     baseline: a
     programs:
       fake:
-        command: "{here}/fake.py {variant} {values}"
+        command: "{here}/fake.sh {variant} {values}"
         figures: {time: s}
     """
 
 # In the place of the program that measures the hand-over time: its n-th start prints the n-th line of the file `times`
 # beside it, from the last one on always that.
 HANDOVER = '''\
-#!{python} -SE
-import os, sys
-folder = os.path.dirname(os.path.abspath(__file__))
-times = open(folder + "/times").read().split("\\n")
-with open(folder + "/starts", "a+") as starts:
-    starts.seek(0)
-    number = len(starts.read())
-    starts.write(".")
-print("handover", times[min(number, len(times) - 1)], "ns")
+#!/bin/sh
+cd "${0%/*}"
+echo >> starts
+number=$(wc -l < starts)
+last=$(wc -l < times)
+echo "handover $(sed -n "$((number < last ? number : last))p" times) ns"
 '''
 
 
@@ -85,16 +88,16 @@ def write_handover(prefix: Path, *times: float) -> Path:
     """Puts it into a build tree, which is returned."""
     program = prefix / "bench" / "micro" / "micro-handover"
     program.parent.mkdir(parents=True, exist_ok=True)
-    program.write_text(HANDOVER.replace("{python}", sys.executable))
+    program.write_text(HANDOVER)
     program.chmod(0o755)
-    (program.parent / "times").write_text("\n".join(map(str, times)))
+    (program.parent / "times").write_text("".join(f"{time}\n" for time in times))
     return prefix
 
 
 def write_study(folder: Path, text: str) -> Path:
     """The study's file, and the fake beside it."""
-    fake = folder / "fake.py"
-    fake.write_text(FAKE.replace("{python}", sys.executable))
+    fake = folder / "fake.sh"
+    fake.write_text(FAKE)
     fake.chmod(0o755)
     path = folder / "fake.yaml"
     path.write_text(textwrap.dedent(text))
@@ -107,31 +110,47 @@ def study(path: Path, *words: str, prefix: Path | None = None, **changes: str) -
 
 
 def forked(words: Sequence[str | Path], prefix: Path, folder: Path, **changes: str) -> Result:
-    """`marline WORDS` of the installation `prefix`, in a process that is forked from this one: it has NumPy, Matplotlib
-    and YAML already, and to load them takes longer than most of what these studies do."""
+    """`marline WORDS` of the installation `prefix`."""
+    return in_child(lambda: main(list(map(str, words)), prefix), folder, **changes)
+
+
+def measured(file: Path, folder: Path, prefix: Path, *choices: Sequence[str]) -> Result:
+    """What `marline study FILE --quick -o FOLDER --only ...` does for each of the choices, without the reports."""
+
+    def measure() -> int:
+        declared = document.load(file, quick=True)
+        for patterns in choices:
+            points = plan.chosen(plan.points(declared, prefix), list(patterns))
+            study_command.measure(declared, points, Layout(prefix), folder, fresh=False)
+        return 0
+
+    return in_child(measure, folder)
+
+
+def in_child(call: Callable[[], int], folder: Path, **changes: str) -> Result:
+    """Forked from this process, which has NumPy, Matplotlib and YAML already: to load them takes longer than most of
+    what is done with them here."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         child = multiprocessing.get_context("fork").Process(
-            target=_command, args=(list(map(str, words)), prefix, folder, clean_environment(**changes), output, errors))
+            target=_child, args=(call, folder, clean_environment(**changes), output, errors))
         child.start()
         child.join(SECONDS)
         if child.exitcode is None:
             child.kill()
-            pytest.fail(f"hang: no end after {SECONDS} s: marline {words}")
+            pytest.fail(f"hang: no end after {SECONDS} s")
         output.seek(0)
         errors.seek(0)
-        return Result(words, child.exitcode, output.read(), errors.read())
+        return Result([], child.exitcode, output.read(), errors.read())
 
 
-def _command(words: list[str], prefix: Path, folder: Path, environment: dict[str, str], output: TextIO,
-             errors: TextIO) -> None:  # fmt: skip
-    """In the child."""
+def _child(call: Callable[[], int], folder: Path, environment: dict[str, str], output: TextIO, errors: TextIO) -> None:
     for number, file in enumerate((os.open(os.devnull, os.O_RDONLY), output.fileno(), errors.fileno())):
         os.dup2(file, number)
     sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    sys.exit(main(words, prefix))
+    sys.exit(call())
 
 
 def command(path: Path, *words: str, prefix: Path | None = None) -> list[str]:

@@ -8,12 +8,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+import study_fake
 from conftest import Result, run
 from study_fake import forked, write_handover
 
 ROOT = Path(__file__).resolve().parents[3]
 LIBGOMP = "/usr/lib/x86_64-linux-gnu/libgomp.so.1"
-WORDS = ("study", ROOT / "studies" / "micro.yaml", "--quick", "-o")
+FILE = ROOT / "studies" / "micro.yaml"
+WORDS = ("study", FILE, "--quick", "-o")
 
 
 def bench(prefix: Path, folder: Path, *words: str) -> tuple[Result, dict]:
@@ -25,14 +27,12 @@ def bench(prefix: Path, folder: Path, *words: str) -> tuple[Result, dict]:
 @pytest.fixture(scope="module")
 def measured(build, tmp_path_factory) -> tuple[Result, dict]:
     """Of the real programs but for the hand-over, which is steady: how many samples count is the machine's affair."""
-    patterns = ["handover", "chain", "region", "recv_*"]
     folder, tree = tmp_path_factory.mktemp("micro"), fake_build(build, tmp_path_factory.mktemp("tree"))
     for program in (build / "bench" / "micro").glob("micro-*"):
         if program.name != "micro-handover":
             (tree / "bench" / "micro" / program.name).symlink_to(program)
-    for pattern in patterns:
-        result, document = bench(tree, folder, "--only", pattern)
-        assert result.returncode == 0, result.stdout + result.stderr
+    result = study_fake.measured(FILE, folder, tree, ("handover",), ("chain",), ("region",), ("recv_*",))
+    assert result.returncode == 0, result.stdout + result.stderr
     result = run([tree / "bin" / "marline", *WORDS, folder, "--report-only"])
     return result, json.loads((folder / "results.json").read_text())
 

@@ -45,7 +45,7 @@ def test_variants_of_one_input_stand_side_by_side_in_changing_order(tmp_path):
         warmup: 0
         parameters: {size: [1, 2]}
         variants: {a: {runtime: none}, b: {runtime: none}}
-        programs: {fake: {command: "{here}/fake.py {size}{variant} 1", figures: {time: s}}}
+        programs: {fake: {command: "{here}/fake.sh {size}{variant} 1", figures: {time: s}}}
         """)
     assert study(path).returncode == 0
     order = (tmp_path / "order").read_text().split()
@@ -69,7 +69,7 @@ def test_the_version_of_mpi_is_recorded(mpi, tmp_path):
         repeats: 1
         warmup: 0
         variants: {{a: {{runtime: none, mpi: {mpi}, ranks: 1}}}}
-        programs: {{fake: {{command: "{{here}}/fake.py a 1", figures: {{time: s}}}}}}
+        programs: {{fake: {{command: "{{here}}/fake.sh a 1", figures: {{time: s}}}}}}
         """)
     assert study(path, **CROWDED).returncode == 0
     version = lines(path, "session")[0]["machine"]["mpi"][mpi]
@@ -94,7 +94,7 @@ def test_a_wrong_answer_is_a_failed_run_and_no_sample(tmp_path, values, action, 
         warmup: 0
         variants: {{a: {{runtime: none}}}}
         programs:
-          fake: {{command: "{{here}}/fake.py a {values} {action}", figures: {{time: s}}, verdict: {verdict}}}
+          fake: {{command: "{{here}}/fake.sh a {values} {action}", figures: {{time: s}}, verdict: {verdict}}}
         """)
     result = study(path)
     assert result.returncode == 1
@@ -114,14 +114,14 @@ def test_a_figure_that_cannot_be_read_fails_the_run(tmp_path, figures, reason):
         repeats: 1
         warmup: 0
         variants: {{a: {{runtime: none}}}}
-        programs: {{fake: {{command: "{{here}}/fake.py a 1", figures: {figures}}}}}
+        programs: {{fake: {{command: "{{here}}/fake.sh a 1", figures: {figures}}}}}
         """)
     result = study(path)
     assert result.returncode == 1 and reason in result.stdout
 
 
 def test_a_relative_command_lies_beside_the_study_s_file(tmp_path):
-    path = write_study(tmp_path, PLAIN.replace("{here}/fake.py", "./fake.py"))
+    path = write_study(tmp_path, PLAIN.replace("{here}/fake.sh", "./fake.sh"))
     assert study(path).returncode == 0
     assert cell(path, "b")["status"] == "ok"
 
@@ -141,7 +141,7 @@ def test_a_hang_is_cut_recorded_once_and_leaves_nothing(tmp_path):
         warmup: 0
         limit: 1
         variants: {a: {runtime: none, set: {action: hang}}, b: {runtime: none, set: {action: answer}}}
-        programs: {fake: {command: "{here}/fake.py {variant} 5 {action}", figures: {time: s}}}
+        programs: {fake: {command: "{here}/fake.sh {variant} 5 {action}", figures: {time: s}}}
         """)
     result = study(path)
     assert result.returncode == 1 and "HANG" in result.stdout and "cut after 1 s" in result.stdout
@@ -161,7 +161,7 @@ def test_after_three_points_that_hang_a_variant_is_given_up(tmp_path):
         limit: 0.5
         parameters: {size: [1, 2, 3, 4, 5]}
         variants: {a: {runtime: none}}
-        programs: {fake: {command: "{here}/fake.py {size} 5 hang", figures: {time: s}}}
+        programs: {fake: {command: "{here}/fake.sh {size} 5 hang", figures: {time: s}}}
         """)
     assert study(path).returncode == 1
     assert [run["status"] for run in lines(path)] == ["hang"] * 3
@@ -177,7 +177,7 @@ def test_ranks_of_a_hang_are_ended_too(tmp_path):
         warmup: 0
         limit: 5
         variants: {a: {runtime: none, mpi: openmpi, ranks: 2}}
-        programs: {fake: {command: "{here}/fake.py a 5 hang", figures: {time: s}}}
+        programs: {fake: {command: "{here}/fake.sh a 5 hang", figures: {time: s}}}
         """)
     assert study(path).returncode == 1
     started = [int(word) for word in (tmp_path / "stray").read_text().split()]
@@ -208,11 +208,11 @@ def test_missing_programs_are_built(tmp_path):
         warmup: 0
         variants: {a: {runtime: none}, b: {runtime: none}}
         programs:
-          made: {command: "{here}/made.py {variant} 7", build: "cp {here}/fake.py {here}/made.py", figures: {time: s}}
+          made: {command: "{here}/made.sh {variant} 7", build: "cp {here}/fake.sh {here}/made.sh", figures: {time: s}}
           unmade: {command: "{here}/unmade {variant}", build: "ls {here}/nowhere", figures: {time: s}}
         """)
     result = study(path)
-    assert result.returncode == 0 and result.stderr.count("building made.py") == 1
+    assert result.returncode == 0 and result.stderr.count("building made.sh") == 1
     made, unmade = results(path)["results"]
     assert made["variants"]["b"]["samples"] == [7] and unmade["variants"]["b"]["status"] == "skipped"
     assert "skipped: unmade | a, unmade | b: unmade is not built (its build ended with status 2: ls:" in result.stdout

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
+import study_fake
 from conftest import run
-from study_fake import forked
 
 STUDIES = Path(__file__).resolve().parents[3] / "studies"
 
@@ -18,11 +18,9 @@ def measured(build: Path, folder: Path, study: str, *points: tuple[str, ...]) ->
     for program in ("bench/device/device-b5-gpu", "bench/device/device-regions-cpu", "lib/marline/emulator/libcuda.so"):
         if not (build / program).exists():
             pytest.skip(f"{program} is not built")
-    words = ["study", STUDIES / study, "--quick", "-o", folder]
-    for which in points:
-        result = forked([*words, *(word for name in which for word in ("--only", name))], build, folder)
-        assert result.returncode == 0, result.stdout + result.stderr
-    result = run([build / "bin" / "marline", *words, "--report-only"])
+    result = study_fake.measured(STUDIES / study, folder, build, *points)
+    assert result.returncode == 0, result.stdout + result.stderr
+    result = run([build / "bin" / "marline", "study", STUDIES / study, "--quick", "-o", folder, "--report-only"])
     assert result.returncode == 0, result.stdout + result.stderr
     document = json.loads((folder / "results.json").read_text())
     rows = [row for row in document["results"] if any(cell["status"] == "ok" for cell in row["variants"].values())]

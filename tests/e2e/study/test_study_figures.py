@@ -9,7 +9,6 @@ import math
 import shutil
 import stat
 import sys
-import textwrap
 import xml.etree.ElementTree
 from pathlib import Path
 
@@ -36,8 +35,10 @@ COMPARED = """\
     baseline: [old, other]
     programs:
       fake:
-        command: "{here}/fake.py {size}{variant} {values}"
+        command: "{here}/fake.sh {size}{variant} {values}"
         figures: {time: {unit: s, goal: {times: 2, of: time}}}
+"""
+PLOTS = """\
     plots:
       - {kind: bars, file: ratios, figures: time, ratio: true}
       - {kind: curve, file: curve, figures: time, panels: {size: [1, 2]}}
@@ -47,7 +48,7 @@ COMPARED = """\
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     """The study's file after one run of it, and what it printed."""
-    path = write_study(tmp_path_factory.mktemp("compared"), COMPARED)
+    path = write_study(tmp_path_factory.mktemp("compared"), COMPARED + PLOTS)
     result = study(path)
     assert result.returncode == 0, result.stderr
     return path, result.stdout
@@ -211,24 +212,22 @@ SYNTHETIC = """\
       four: {runtime: none, threads: 4, set: {overhead: 3}}
     programs:
       model:
-        command: "{here}/model.py {grain} {overhead}"
+        command: "{here}/model.sh {grain} {overhead}"
         figures: {granularity_us: us, rate: {unit: 1/s, better: higher}}
     metg: {granularity: granularity_us, rate: rate, at: [50, 75]}
     plots: [{kind: efficiency, file: efficiency}]
     """
-MODEL = f"#!{sys.executable} -SE\n" + textwrap.dedent("""\
-    import sys
-    grain, overhead = float(sys.argv[1]), float(sys.argv[2])
-    print("granularity_us", grain + overhead, "us")
-    print("rate", 1e6 * grain / (grain + overhead), "1/s")
-    """)
+MODEL = """\
+#!/bin/sh
+awk -v g="$1" -v o="$2" 'BEGIN { printf "granularity_us %.9g us\\nrate %.9g 1/s\\n", g + o, 1e6 * g / (g + o) }'
+"""
 
 
 def test_metg_of_a_model_with_a_known_answer(tmp_path):
     """A task of grain g costs g + o; its rate is g / (g + o), at best that of the largest grain and cheapest variant,
     1024 / 1027. A variant reaches the share p of it at g = p' o / (1 - p'), with p' = p 1024 / 1027."""
     path = write_study(tmp_path, SYNTHETIC)
-    model = tmp_path / "model.py"
+    model = tmp_path / "model.sh"
     model.write_text(MODEL)
     model.chmod(0o755)
     result = study(path)
@@ -280,7 +279,7 @@ def recorded(tmp_path, answer: dict):
         parameters: {size: [1, 2]}
         sweep: size
         variants: {a: {runtime: none}, stock: {runtime: libgomp}}
-        programs: {fake: {command: "{here}/fake.py {variant}{size} 5", figures: {time: s}}}
+        programs: {fake: {command: "{here}/fake.sh {variant}{size} 5", figures: {time: s}}}
         plots: [{kind: breakdown, file: breakdown}]
         """)
     return path, study(path, prefix=prefix)

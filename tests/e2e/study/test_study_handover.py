@@ -27,7 +27,7 @@ KEPT_APART = """\
     baseline: old
     programs:
       fake:
-        command: "{here}/fake.py {size}{variant} {values}"
+        command: "{here}/fake.sh {size}{variant} {values}"
         figures: {time: {unit: s, goal: 6}}
     """
 MODES = {"near": [NEAR, 1.5 * NEAR], "far": [FAR, 1.1 * FAR], "moved": [NEAR, FAR]}
@@ -170,7 +170,7 @@ ONE = """\
     warmup: 1
     handover: true
     variants: {a: {runtime: none}}
-    programs: {fake: {command: "{here}/fake.py a 1,2,3,4,5,6,7,8,9", figures: {time: s}}}
+    programs: {fake: {command: "{here}/fake.sh a 1,2,3,4,5,6,7,8,9", figures: {time: s}}}
     """
 
 

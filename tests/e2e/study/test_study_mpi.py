@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+import study_fake
 from conftest import run
-from study_fake import forked
 
 FILE = Path(__file__).resolve().parents[3] / "studies" / "mpi.yaml"
 
@@ -19,13 +19,10 @@ def measured(build, tmp_path_factory) -> dict[str, dict]:
         if not (build / program).exists():
             pytest.skip(f"{program} is not built")
     folder = tmp_path_factory.mktemp("mpi")
-    points = [("--only", "slack", "--only", "for, libomp"), ("--only", "slack", "--only", "Marline"),
-              ("--only", "recv_ready", "--only", "Marline")]  # fmt: skip
-    words = ["study", FILE, "--quick", "-o", folder]
-    for which in points:
-        result = forked([*words, *which], build, folder)
-        assert result.returncode == 0, result.stdout + result.stderr
-    result = run([build / "bin" / "marline", *words, "--report-only"])
+    points = [("slack", "for, libomp"), ("slack", "Marline"), ("recv_ready", "Marline")]
+    result = study_fake.measured(FILE, folder, build, *points)
+    assert result.returncode == 0, result.stdout + result.stderr
+    result = run([build / "bin" / "marline", "study", FILE, "--quick", "-o", folder, "--report-only"])
     assert result.returncode == 0, result.stdout + result.stderr
     document = json.loads((folder / "results.json").read_text())
     assert document["problems"] == []

@@ -113,7 +113,7 @@ def test_a_damaged_file_is_refused(tmp_path):
 def test_results_of_another_build_are_not_mixed(tmp_path):
     path = write_study(tmp_path, PLAIN)
     study(path)
-    (tmp_path / "fake.py").write_text((tmp_path / "fake.py").read_text() + "# another one\n")
+    (tmp_path / "fake.sh").write_text((tmp_path / "fake.sh").read_text() + "# another one\n")
     result = study(path)
     assert result.returncode == 125 and "built anew" in result.stderr
 

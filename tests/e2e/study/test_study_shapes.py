@@ -20,7 +20,7 @@ SHAPED = """\
     parameters: {threads: [1, 4], load: {follows: threads, values: [10, 40]}}
     sweep: threads
     variants: {a: {runtime: none}}
-    programs: {fake: {command: "{here}/fake.py {variant} {load}", figures: {time: s}}}
+    programs: {fake: {command: "{here}/fake.sh {variant} {load}", figures: {time: s}}}
     """
 
 
@@ -51,7 +51,7 @@ ENDS = """\
       bad: {runtime: none, set: {action: fail}}
       stuck: {runtime: none, set: {action: hang}}
     programs:
-      fake: {command: "{here}/fake.py {variant}{size} 5 {action}", figures: {time: s}}
+      fake: {command: "{here}/fake.sh {variant}{size} 5 {action}", figures: {time: s}}
       gone: {command: "{here}/gone", figures: {time: s}}
     tables: [{title: Who ends, kind: finishes}]
     """
@@ -110,7 +110,7 @@ def test_inflation_is_of_the_least_work_of_a_curve(tmp_path):
         parameters: {grain: [1, 2]}
         sweep: grain
         variants: {a: {runtime: none}}
-        programs: {fake: {command: "{here}/fake.py {grain} 5", figures: {time: s}}}
+        programs: {fake: {command: "{here}/fake.sh {grain} 5", figures: {time: s}}}
         """)
     declared = document.load(path, quick=False)
     points = plan.points(declared, tmp_path)

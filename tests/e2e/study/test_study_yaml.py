@@ -63,7 +63,7 @@ def refused(tmp_path, old: str, new: str) -> str:
     ("baseline: a", "plots: [{kind: bars, file: p}]", "plots[0]: bars needs the key 'figures'"),
     ("baseline: a", "plots: [{kind: bars, file: p.png, figures: time}]", "plots[0].file: 'p.png'"),
     ("{values}", "{vals}", "'{vals}': unknown variable {vals} under variant a; valid: prefix, here, program, variant,"),
-    ('"{here}/fake.py', '"\'{here}/fake.py', "programs.fake.command: cannot be split into words: No closing quotation"),
+    ('"{here}/fake.sh', '"\'{here}/fake.sh', "programs.fake.command: cannot be split into words: No closing quotation"),
     ("figures: {time: s}", "figures: {time: 5}", "programs.fake.figures.time: expected a mapping"),
     ("figures: {time: s}", "figures: {time: {}}", "figures.time: expected a mapping with at least one key"),
     ("figures: {time: s}", "figures: {time: {unit: s, regex: '('}}", "programs.fake.figures.time.regex: not a regular"),
@@ -110,12 +110,12 @@ def test_a_program_meets_the_parameters_that_it_names(tmp_path):
 
 def test_list_runs_nothing(tmp_path):
     path = write_study(tmp_path, PLAIN.replace("b: {", "b: {compiler: no-such, ")
-                       .replace("fake.py", "{compiler}fake.py"))  # fmt: skip
+                       .replace("fake.sh", "{compiler}fake.sh"))  # fmt: skip
     result = study(path, "--list")
     assert result.returncode == 0 and not (tmp_path / "order").exists() and not (tmp_path / "out").exists()
     assert "2 points, 10 runs (1 to warm up, 4 timed)" in result.stdout
-    assert f"fake | a: {tmp_path}/fake.py a 100,10,12,11,50" in result.stdout
-    assert "fake | b: MISSING: no-suchfake.py is not built, and no-such is not installed" in result.stdout
+    assert f"fake | a: {tmp_path}/fake.sh a 100,10,12,11,50" in result.stdout
+    assert "fake | b: MISSING: no-suchfake.sh is not built, and no-such is not installed" in result.stdout
 
 
 def test_what_is_missing_is_skipped_and_said(tmp_path):
@@ -130,7 +130,7 @@ def test_what_is_missing_is_skipped_and_said(tmp_path):
           traced: {runtime: libomp, trace: true}
           libgomp traced: {runtime: libgomp, trace: true}
         programs:
-          fake: {command: "{here}/fake.py {variant} 1", figures: {time: s}}
+          fake: {command: "{here}/fake.sh {variant} 1", figures: {time: s}}
           lost: {command: "{here}/lost-{compiler}", figures: {time: s}, only: {variant: here}}
         """)
     (tmp_path / "bin").mkdir()
