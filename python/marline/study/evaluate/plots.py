@@ -66,6 +66,8 @@ def _write(plot: Plot, panels: list[Panel], folder: Path) -> None:
     if labels:
         figure.legend(labels.values(), labels.keys(), loc="outside lower center", fontsize=8,
                       ncols=max(2, int(1.6 * columns * wide)))  # fmt: skip
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # the layout has been found; each of the two files would look for it again
     figure.savefig(folder / f"{plot.file}.png", dpi=130, metadata={"Software": None})
     figure.savefig(folder / f"{plot.file}.svg", metadata={"Date": None})
     pyplot.close(figure)
