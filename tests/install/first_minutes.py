@@ -19,7 +19,7 @@ import pages
 PAGE = pages.ROOT / "docs" / "results" / "first-ten-minutes.md"
 PACKAGES = ["python3-venv", "ca-certificates", "gcc", "libc6-dev", "libopenmpi-dev", "openmpi-bin"]
 SOURCES = "analysis check cmake common include mpi offload packaging pmpi python runtime trace".split()  # of the wheel
-MOST_LINES = 40  # of the output of one command
+MOST_LINES = 60  # of the output of one command: a report's verdict is at its end
 # Comments become paragraphs. `&` begins a job that hangs; PID is the number of its `marline run`.
 COMMANDS = """\
 # ## Install it

@@ -202,7 +202,8 @@ def brief(process: Process, call: Call) -> str:
     parts = []
     if call.peer is not None and call.peer != NONE:
         peer = process.world_rank(call.comm, call.peer)
-        preposition = {"send": "to ", "receive": "from "}.get(direction(call), "root or peer ")
+        words = {"send": "to ", "receive": "from ", "collective": "with root "}
+        preposition = words.get(direction(call), "with ")
         parts.append(preposition
                      + ("any rank" if call.peer == ANY else f"rank {peer if peer is not None else call.peer}"))
     if call.tag is not None and call.tag != NONE:

@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python"))
 from marline.ps.job import Process, read
+from marline.ps.matching import brief
 from marline.ps.text import report as as_text
 from marline.ps.verdict import Verdict, judge
 
@@ -320,3 +321,14 @@ def test_the_text_folds_what_is_alike() -> None:
     assert "50 of them, first: task 'halo'" in words
     assert words.count("waits in MPI_Recv") == 1
     assert words.endswith("note: a note")
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    (call("MPI_Reduce", 1), "MPI_Reduce with root rank 1"), (call("MPI_Send", 1, 3), "MPI_Send to rank 1, tag 3"),
+    (call("MPI_Recv", -1, -1), "MPI_Recv from any rank, any tag"),
+    (call("MPI_Sendrecv", 1), "MPI_Sendrecv with rank 1"),
+])  # fmt: skip
+def test_a_call_in_words(given: Report, said: str) -> None:
+    (process, _) = look({"tasks": [task("w", given)]}, {}).values()
+    (waiter,) = process.waiters
+    assert brief(process, waiter.calls[0]) == said
