@@ -44,6 +44,7 @@ inline constexpr const char* kOptionNames[] = {
     "MARLINE_STAGING",
     "MARLINE_START_TIMEOUT",
     "MARLINE_TASK_CONSTRAINT",
+    "MARLINE_TRACE_COUNTERS",
     "MARLINE_TRACE_DIR",
     "MARLINE_TRACE_EVENTS",
     "MARLINE_TRACE_LIMIT",

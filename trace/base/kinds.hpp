@@ -15,6 +15,7 @@ enum Events : unsigned {
   kMpiEvents = 1 << 5,
   kRegionEvents = 1 << 6,
   kDeviceEvents = 1 << 7,
+  kMemoryEvents = 1 << 8,
 };
 
 }  // namespace marline::trace

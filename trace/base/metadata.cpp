@@ -17,6 +17,7 @@
 #include "base/core_waits.hpp"
 #include "base/machine.hpp"
 #include "file/record.hpp"
+#include "kernel/threads.hpp"
 
 namespace marline::trace {
 
@@ -137,6 +138,7 @@ void write_machine(FILE* out) {
   fprintf(out, "  \"cpus\": %ld,\n", sysconf(_SC_NPROCESSORS_ONLN));
   fprintf(out, "  \"waited_for_core_ns\": %" PRIu64 ",\n", core_waits());
   write_machine_samples(out);
+  write_threads(out);
 }
 
 // Makes a new file that only its owner can read: a trace contains the program's arguments and paths.

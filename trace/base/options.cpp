@@ -27,6 +27,7 @@ constexpr struct {
     {"mpi", kMpiEvents},
     {"region", kRegionEvents},
     {"device", kDeviceEvents},
+    {"memory", kMemoryEvents},
 };
 
 unsigned all_events() {
@@ -107,9 +108,27 @@ bool read_signal(Cursor& in, Options& to) {
   return name >= 0;
 }
 
+// Names are PAPI's. They may have any character but a comma and blanks.
+bool read_counters(Cursor& in, Options& to) {
+  CounterNames& names = to.counters;
+  for (names.count = 0; !in.at_end(); ++names.count) {
+    const size_t length = strcspn(in.rest(), ", \t\n");
+    if (names.count == kMostCounters || length == 0 || length >= kCounterBytes) return false;
+    memcpy(names.text[names.count], in.rest(), length);
+    names.text[names.count][length] = '\0';
+    const char* next = in.rest() + length;
+    in.reset(next);
+    if (!in.at_end() && (!in.accept(',') || in.at_end())) {
+      in.reset(next);
+      return false;
+    }
+  }
+  return true;
+}
+
 constexpr OptionRow<Options> kOptions[] = {
     {"MARLINE_TRACE_DIR", "", "a folder", "Where to record: a folder without a trace. Empty: nothing is recorded."},
-    {"MARLINE_TRACE_EVENTS", "", "a list of task, dependence, sync, mutex, work, mpi, region, device",
+    {"MARLINE_TRACE_EVENTS", "", "a list of task, dependence, sync, mutex, work, mpi, region, device, memory",
      "What is recorded; `dependence` includes `task`. Empty: all.", read_events},
     {"MARLINE_TRACE_START", "on", "on or off",
      "Whether recording is on from the start, or only from where the program switches it on.",
@@ -130,6 +149,8 @@ constexpr OptionRow<Options> kOptions[] = {
     {"MARLINE_TRACE_SIGNAL", "", "USR1 or USR2",
      "A signal at which a process copies its ring (MARLINE_TRACE_RING) into a folder beside the trace. Empty: none.",
      read_signal},
+    {"MARLINE_TRACE_COUNTERS", "", "up to 16 names of events, separated by commas, as papi_avail lists them",
+     "What each thread counts for each task, by PAPI. Empty: nothing.", read_counters},
 };
 
 // A value that contradicts another option.

@@ -9,6 +9,14 @@
 
 namespace marline::trace {
 
+constexpr int kMostCounters = 16;
+constexpr int kCounterBytes = 128;  // of a name, with its end
+
+struct CounterNames {
+  int count;
+  char text[kMostCounters][kCounterBytes];
+};
+
 // Ranks as MARLINE_TRACE_RANKS lists them: single ones and ranges, each of which may take every k-th only.
 struct RankList {
   static constexpr int kMostParts = 64;
@@ -30,13 +38,14 @@ struct RankList {
 };
 
 struct Options {
-  unsigned events;     // MARLINE_TRACE_EVENTS=WORD,WORD...: bits of Events (kinds.hpp); default: all
-  bool begin_off;      // MARLINE_TRACE_START=off: records from the first "on" that the program asks for
-  uint64_t limit;      // MARLINE_TRACE_LIMIT=SIZE: bytes of records per process; 0: none
-  RankList ranks;      // MARLINE_TRACE_RANKS=LIST
-  unsigned sample_hz;  // MARLINE_TRACE_SAMPLE=HZ: samples of a second of CPU time; 0: none
-  uint64_t ring;       // MARLINE_TRACE_RING=SIZE: bytes of the process's ring (ring.hpp); 0: none, all is kept
-  int signal;          // MARLINE_TRACE_SIGNAL=USR1: at which the ring is copied (signal/on_signal.hpp); 0: none
+  unsigned events;        // MARLINE_TRACE_EVENTS=WORD,WORD...: bits of Events (kinds.hpp); default: all
+  bool begin_off;         // MARLINE_TRACE_START=off: records from the first "on" that the program asks for
+  uint64_t limit;         // MARLINE_TRACE_LIMIT=SIZE: bytes of records per process; 0: none
+  RankList ranks;         // MARLINE_TRACE_RANKS=LIST
+  unsigned sample_hz;     // MARLINE_TRACE_SAMPLE=HZ: samples of a second of CPU time; 0: none
+  uint64_t ring;          // MARLINE_TRACE_RING=SIZE: bytes of the process's ring (ring.hpp); 0: none, all is kept
+  int signal;             // MARLINE_TRACE_SIGNAL=USR1: at which the ring is copied (signal/on_signal.hpp); 0: none
+  CounterNames counters;  // MARLINE_TRACE_COUNTERS=NAME,NAME...: what each thread counts; default: nothing
 };
 
 // Ends the program with exit code 2 if a value cannot be used: without its trace, the run would be in vain.

@@ -208,6 +208,7 @@ bool start_recording() {
 }
 
 bool wanted(Events events) { return (process.options.events & events) != 0; }
+const CounterNames& wanted_counters() { return process.options.counters; }
 
 uint64_t switched_at(uint64_t switches) {
   return __atomic_load_n(&switch_times[is_off(switches) ? 1 : 0], __ATOMIC_RELAXED);

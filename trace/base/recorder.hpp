@@ -16,6 +16,8 @@
 
 namespace marline::trace {
 
+struct CounterNames;
+
 // True while there is a trace to record into, even while recording is off. Any thread.
 bool recording();
 
@@ -24,6 +26,8 @@ bool described();
 
 // Whether events of this kind are recorded. Constant once recording has started.
 bool wanted(Events events);
+// What each thread counts (options.hpp). Constant, too.
+const CounterNames& wanted_counters();
 
 // What the program asks for at run time (omp_control_tool, MPI_Pcontrol, marline/trace.h). Off and on may alternate at
 // will; flush brings the JSON file up to date (records need no flush: they are in the file at once); after the end

@@ -12,6 +12,7 @@
 #include "base/core_waits.hpp"
 #include "base/packer.hpp"
 #include "base/ring.hpp"
+#include "kernel/threads.hpp"
 #include "unwind/loaded_code.hpp"
 
 namespace marline::trace {
@@ -41,6 +42,7 @@ pthread_key_t exit_key;
 
 constinit thread_local Stream* Stream::mine_ = nullptr;
 uint32_t Stream::names_kept;
+void (*window_appended)(Stream&);
 
 void Stream::prepare() {
   pthread_key_create(&exit_key, close_at_thread_exit);
@@ -75,6 +77,7 @@ Stream* Stream::open_mine() {
   mine_ = stream;
   pthread_setspecific(exit_key, stream);
   begin_core_waits();
+  begin_thread(stream->number_);
   begin_sampling({.state = sample_state, .write = write_sample});
   return stream;
 }
@@ -206,6 +209,8 @@ void Stream::change_window() {
     return;
   }
   emit_at(before, current_task_, event::pause{.cycles = read_cycles() - before});
+  const auto appended = __atomic_load_n(&window_appended, __ATOMIC_RELAXED);
+  if (appended != nullptr) appended(*this);
 }
 
 // A window whose block is complete, or a new one as long as the thread has few. Null: the packer is behind.
@@ -261,6 +266,7 @@ void Stream::close_at_thread_exit(void* argument) {
   end_sampling();
   mine_ = nullptr;
   end_core_waits();
+  end_thread();
   stream->close();
 }
 

@@ -224,6 +224,9 @@ class Stream {
   u64 text_cache_[kTextCache];
 };
 
+// Called by each thread that has just appended its window; or null. Atomic: written once, any time.
+extern void (*window_appended)(Stream&);
+
 // The word that OMPT keeps for the tool in each task: the task's id, or the data of the announcement that must be
 // written before a record may contain the id. A task is announced by the event that begins its life (task_create,
 // implicit_begin). If that event was not recorded, because recording was off or the runtime did not send it, the first

@@ -3,7 +3,9 @@
 // Entry points for the start and end of MPI, and for MPI's own way to switch tools.
 #include "base/core_waits.hpp"
 #include "base/machine.hpp"
+#include "usage/memory.hpp"
 #include "base/recorder.hpp"
+#include "base/stream.hpp"
 #include "mpi/calls.hpp"
 #include "signal/on_signal.hpp"
 
@@ -19,6 +21,7 @@ MARLINE_MPI int MPI_Init(int* argc, char*** argv) {
     begin_mpi();
     restart_core_waits();
     begin_machine();
+    begin_memory();
   }
   return result;
 }
@@ -33,6 +36,7 @@ MARLINE_MPI int MPI_Init_thread(int* argc, char*** argv, int required, int* prov
     begin_mpi();
     restart_core_waits();
     begin_machine();
+    begin_memory();
   }
   return result;
 }
@@ -41,6 +45,7 @@ MARLINE_MPI int MPI_Finalize() {
   recorded(__builtin_return_address(0));
   stop_core_waits();
   end_machine();
+  if (Stream* stream = Stream::mine()) record_memory(*stream);
   end_mpi();
   const Call call = enter({.number = call::k_MPI_Finalize});
   const int result = mpi().Finalize();

@@ -6,6 +6,8 @@
 // (base/stream.hpp).
 #include "ompt/callbacks.hpp"
 
+#include "usage/memory.hpp"
+
 namespace marline::trace {
 
 TaskInfo task_info;
@@ -112,6 +114,7 @@ void on_parallel_end(ompt_data_t* parallel, ompt_data_t* encountering, int, cons
     const u64 task = task_or_current(*stream, encountering);
     stream->emit(task, event::parallel_end{.parallel = parallel->value});
     stream->set_current_task(task);
+    record_memory_in_turn(*stream);
   } else if (Stream* off = encountering == nullptr ? nullptr : Stream::mine_even_off()) {
     off->follow_off(&encountering->value);
   }

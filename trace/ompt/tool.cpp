@@ -8,6 +8,7 @@
 #include "base/recorder.hpp"
 #include "ompt/callbacks.hpp"
 #include "signal/on_signal.hpp"
+#include "usage/memory.hpp"
 
 namespace marline::trace {
 namespace {
@@ -99,6 +100,8 @@ int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   if (wanted(kDeviceEvents)) {
     before_control(flush_devices);
   }
+  count_at_switches(set);
+  begin_memory();
   return 1;
 }
 

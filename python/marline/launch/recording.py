@@ -11,7 +11,7 @@ PRIVATE = 0o700  # a trace has the program's arguments and paths
 HEAD_BYTES = 4096  # of a node's file that has no records
 # The words that the recorder knows (trace/base/options.cpp), which would otherwise say so after the program has
 # started.
-EVENTS = ("task", "dependence", "sync", "mutex", "work", "mpi", "region", "device")
+EVENTS = ("task", "dependence", "sync", "mutex", "work", "mpi", "region", "device", "memory")
 USUAL_HZ, MOST_HZ = 100, 1000  # samples a second; as there
 
 

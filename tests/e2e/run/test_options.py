@@ -16,7 +16,7 @@ BAD = "no*such"
 # A text of any form, which is no mistake: a format, a list of names or paths.
 ANY_TEXT = {"OMP_AFFINITY_FORMAT", "OMP_TOOL_LIBRARIES", "OMP_TOOL_VERBOSE_INIT", "MARLINE_LIBOMPTARGET",
             "MARLINE_MPI_NEVER_SUSPEND"}  # fmt: skip
-VALUES = {"MARLINE_NODES_AS": ",b", "MARLINE_TRACE_DIR": f"/dev/null/{BAD}"}
+VALUES = {"MARLINE_NODES_AS": ",b", "MARLINE_TRACE_COUNTERS": ",b", "MARLINE_TRACE_DIR": f"/dev/null/{BAD}"}
 
 
 def options(title: str) -> dict[str, tuple[str, str]]:

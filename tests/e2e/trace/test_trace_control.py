@@ -315,7 +315,7 @@ def test_recording_that_starts_off(tmp_path: Path, runtime: str) -> None:
     ("task", {"task_create", "task_run", "task_schedule"}),
     ("dependence", {"task_create", "task_run", "task_schedule", "dependence"}),
     ("sync", {"sync_begin", "sync_end", "wait_begin", "wait_end"}),
-    ("region", {"region_begin", "region_end", "text"}),
+    ("region", {"region_begin", "region_end", "text"}), ("memory", {"memory", "pause"}),
 ])  # fmt: skip
 def test_only_the_wanted_events(tmp_path: Path, runtime: str, words: str, kinds: set[str]) -> None:
     source = r"""
