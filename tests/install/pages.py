@@ -22,6 +22,7 @@ NEEDS = {
     "GPU": "no GPU is there",
     "CUDA": "CUDA's assembler is not there",
     "Slurm": "no Slurm is there",
+    "PAPI": "PAPI, or a processor whose events it can count, is not there",
     "root": "a user without rights",
     "terminal": "somebody has to type into it",
     "debug files": "the wheel has no debug information",

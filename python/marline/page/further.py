@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What further passes find: POP's efficiencies as a tree, the bounds as bars, loops with their imbalance, waits in MPI,
-patterns that slow the discovery of tasks, messages that leave late."""
+patterns that slow the discovery of tasks, messages that leave late, counters, memory by NUMA node, page faults."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import Any
 
+from marline.report.machine import rate
 from marline.trace.analysis import Analysis
 from marline.trace.read.events import CALL_NUMBER
 from marline.units import duration, percent
 
 from . import places
 from .bars import Lanes
-from .html import Cell, Row, number, share, table, time, words
+from .html import Cell, Row, number, octets, share, table, time, words
 
 Document = dict[str, Any]
 # Key, indentation, name, what it is.
@@ -161,3 +162,37 @@ def early_sends(of: Analysis, document: Document, lanes: Lanes) -> str:
     heads = ("sent by", "messages", "late, in sum", "the latest", "not created yet", "ready, in the queue",
              "in the task, before the call")  # fmt: skip
     return table("early-sends", "How late messages leave after their data was ready", heads, rows)
+
+
+def counters(document: Document) -> str:
+    """A row for each kind and counter."""
+    rows = [Row((words(kind["name"]), words(one["name"]), number(one["sum"]), _cell(one["per_task"]),
+                 _cell(one["per_us"]), number(kind["tasks"]), time(kind["time_ns"])))
+            for kind in (*document["counters_by_kind"]["kinds"], *document["counters_by_kind"]["loops"])
+            for one in (*kind["counters"], *map(_ratio, kind["derived"]))]  # fmt: skip
+    return table("counters", "Counters by kind of task, loop and region",
+                 ("kind", "counter", "sum", "each task", "per us", "tasks", "time"), rows)  # fmt: skip
+
+
+def _ratio(derived: dict[str, Any]) -> dict[str, Any]:
+    return {"name": derived["name"], "sum": derived["value"], "per_task": None, "per_us": None}
+
+
+def _cell(value: float | None) -> Cell:
+    return Cell(rate(value), -1.0 if value is None else value)
+
+
+def nodes(document: Document) -> str:
+    """Where the pages of each rank lay, beside its threads."""
+    rows = [Row((number(one["rank"]), number(one["node"]), octets(one["bytes"]), share(one["page_share"], 1),
+                 number(one["threads"]), share(one["thread_share"], 1))) for one in document["memory"]["nodes"]]
+    heads = ("rank", "node", "bytes", "of its pages", "threads", "of its threads")
+    return table("numa", "Memory by NUMA node", heads, rows,
+                 "When most of its memory was in use. A page lies where the thread runs that touches it first.")
+
+
+def threads(document: Document) -> str:
+    keys = ("rank", "thread", "minor_faults", "major_faults", "cpu")
+    rows = [Row([number(one[key]) for key in keys]) for one in document["memory"]["threads"]]
+    return table("faults", "Page faults by thread", ("rank", "thread", "page faults", "from disk", "last CPU"), rows,
+                 "From the thread's first event on.")

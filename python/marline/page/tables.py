@@ -32,12 +32,13 @@ def all_tables(of: Analysis, document: Document, timeline: Timeline, styles: Sty
     """A new table is one function and one entry here."""
     lanes = timeline.lanes
     return "".join((
-        kinds(of, document, lanes), flame.functions(document), bounds(of, document, lanes),
+        kinds(of, document, lanes), further.counters(document), flame.functions(document),
+        bounds(of, document, lanes),
         outliers(of, document, lanes), kind_graph(of, styles),
         further.loops(of, document, lanes) or loops(of, lanes), regions(of, lanes), calls(of, document, lanes),
         further.mpi_waits(of, document, lanes), messages(of, lanes), further.early_sends(of, document, lanes),
-        further.slow_patterns(of, document, lanes), ranks(of, document, lanes), devices(of, document, lanes),
-        passes(document), rows_of_timeline(timeline, styles),
+        further.slow_patterns(of, document, lanes), ranks(of, document, lanes), further.nodes(document),
+        further.threads(document), devices(of, document, lanes), passes(document), rows_of_timeline(timeline, styles),
     ))  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine did to the run: time that other processes, the hypervisor or a quota took, page faults, memory. The
-recorder has asked the kernel at the begin and at the end (trace/base/machine.hpp, core_waits.hpp).
+"""What the machine did to the run: time that other processes, the hypervisor or a quota took, page faults, memory; and
+what it counted. The recorder has asked the kernel at the begin and at the end (trace/base/machine.hpp, core_waits.hpp).
 
 All ranks of a node read the same counters of the node, so of these the greatest difference counts once per node."""
 
@@ -8,14 +8,18 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.table import Table
+
 from marline.trace.analysis import Analysis
 from marline.trace.passes.thread_time import imbalance
 from marline.trace.read.columns import group_starts
-from marline.units import count, size
+from marline.units import count, percent, size
 
 _OF_NODE = ("steal_ns", "throttled_ns", "memory_stall_ns", "busy_ns")
 _OF_RANK = ("cpu_ns", "system_ns", "minor_faults", "major_faults")
 SLOWER = 0.9  # a frequency below this share of the first one is worth a remark
+MISPLACED = 0.1  # by which the pages of a node exceed its threads, of all: worth a line
+MOST_COUNTED = 5  # rows of counters
 
 
 def machine(of: Analysis) -> dict[str, Any]:
@@ -104,3 +108,46 @@ def remarks(document: Mapping[str, Any]) -> list[str]:
     before, after = (f"{khz / 1e6:.2f} GHz" for khz in row["frequency_khz"])
     return [f"the cores of rank {row['rank']} ran at {before} at the beginning and at {after} at the end: what runs "
             "later seems to take longer"]  # fmt: skip
+
+
+def first_touch(document: Mapping[str, Any]) -> str:
+    """A line on memory that lies on other NUMA nodes than the threads that may use it (passes/usage/memory.py); empty
+    if the pages of all ranks lie about where their threads run. What it costs is not known, so it is no cause."""
+    ranks = document["ranks"]
+    worst = max(ranks, key=lambda row: row["excess"] or 0.0, default=None)
+    if worst is None or (worst["excess"] or 0.0) < MISPLACED:
+        return ""
+    nodes = [one for one in document["nodes"] if one["rank"] == worst["rank"]]
+    node = max(nodes, key=lambda one: one["page_share"] - one["thread_share"])
+    of_rank = f" of rank {worst['rank']}" if len(ranks) > 1 else ""
+    return (f"{percent(node['page_share'], 1)} of the pages{of_rank} lie on NUMA node {node['node']}, where "
+            f"{percent(node['thread_share'], 1)} of its threads run: initialise the data in parallel, by the threads "
+            "that will use it")  # fmt: skip
+
+
+def counted(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of the table of counters: kinds of tasks, or in a program without tasks loops and regions."""
+    found = document["counters_by_kind"]
+    return found["kinds" if document["graph"]["tasks"] else "loops"][:MOST_COUNTED]
+
+
+def counters(document: Mapping[str, Any]) -> Table:
+    """What was counted (MARLINE_TRACE_COUNTERS): of each row a line for each counter, and for each ratio of them."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for title, most in (("counters by time", 25), ("", 25)):  # so that a line has 80 letters at most
+        table.add_column(title, overflow="ellipsis", no_wrap=True, max_width=most)
+    for title in ("sum", "each task", "per us"):
+        table.add_column(title, justify="right", no_wrap=True, min_width=len(title))
+    for row in counted(document):
+        name = row["name"]
+        for one in row["counters"]:
+            table.add_row(name, one["name"], count(one["sum"]), rate(one["per_task"]), rate(one["per_us"]))
+            name = ""
+        for one in row["derived"]:
+            table.add_row("", one["name"].replace("1000 instructions", "1000 ins."), count(one["value"]), "", "")
+    return table
+
+
+def rate(value: float | None) -> str:
+    """Empty if there is none."""
+    return "" if value is None else count(value)

@@ -3,8 +3,8 @@
 from an analysis pass; here they are put side by side, with what makes them doubtful.
 
 The keys are a contract (studies read them): ranks, total, graph, discovery, communication, overlap, collectives,
-devices, links, critical_path, the names in FURTHER and DETAILS, loops, mpi, samples, machine, causes, verdict,
-incomplete; what_if where it was asked for."""
+devices, links, critical_path, the names in FURTHER and DETAILS, loops, mpi, counters_by_kind, memory, samples, machine,
+causes, verdict, incomplete; what_if where it was asked for."""
 
 import csv
 from collections import Counter
@@ -34,7 +34,7 @@ FOR_PAGE = ("known_graph",)
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
           "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",
-          "gtdg", "loops", "mpi_waits", "samples")  # fmt: skip
+          "gtdg", "loops", "mpi_waits", "samples", "counters", "counters_of_loops", "memory")  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -66,6 +66,8 @@ def make_document(of: Analysis, own_passes: Sequence[str] = (),
         "loops": results["loops"],
         "mpi": results["mpi_waits"],
         "samples": results["samples"],
+        "counters_by_kind": results["counters"] | {"loops": results["counters_of_loops"]},
+        "memory": results["memory"],
         "machine": report_machine.machine(of),
         "causes": [],
         "verdict": "",

@@ -46,6 +46,7 @@ def print_report(document: dict[str, Any], console: Console, with_windows: bool 
     parts += [windows(document)] if with_windows else []
     parts += [facts(document)]
     parts += [kinds(document)] if document["kinds"] else []
+    parts += [machine.counters(document)] if machine.counted(document) else []
     parts += [without_tasks.loops(document)] if without_tasks.loop_rows(document) else []
     parts += [without_tasks.mpi(document)] if document["mpi"]["functions"] else []
     parts += [functions.functions(document)] if document["samples"]["samples"] else []
@@ -186,6 +187,8 @@ def facts(document: dict[str, Any]) -> Table:
                       f"threads worked {percent(ratio, 1)} of the time")  # fmt: skip
     if used := machine.memory(document["machine"]):
         table.add_row("memory", used)
+    if lopsided := machine.first_touch(document["memory"]):
+        table.add_row("first touch", lopsided)
     return table
 
 

@@ -32,6 +32,8 @@ def main(arguments: list[str], prefix: Path) -> int:
         os.environ["MARLINE_TRACE_EVENTS"] = recording.require_events(options.events)
     if options.sample:
         os.environ["MARLINE_TRACE_SAMPLE"] = str(options.sample)
+    if options.counters:
+        os.environ["MARLINE_TRACE_COUNTERS"] = options.counters
     was_there = options.trace is not None and options.trace.exists()
     options.trace = recording.claim(options.trace) if options.trace else recording.claim_default(options.program)
     afterwards = compiled.then("trace", f"--into={options.trace}", *(["--was-there"] if was_there else []), *arguments)
@@ -74,6 +76,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
                         "the time inside tasks, regions and serial code")  # fmt: skip
     parser.add_argument("--sample-hz", dest="sample", metavar="HZ", type=recording.rate,
                         help=f"the same, HZ a second (1 to {recording.MOST_HZ})")  # fmt: skip
+    parser.add_argument("--counters", metavar="LIST",
+                        help="what to count for each kind of task, by PAPI, separated by commas (papi_avail lists "
+                        "them)")  # fmt: skip
     add_views(parser)
     # After the run: its wait status, the folder, and whether that was there before.
     parser.add_argument("--ended", type=int, help=argparse.SUPPRESS)

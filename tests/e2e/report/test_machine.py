@@ -132,6 +132,14 @@ def test_the_recorder_asks_the_kernel(marline: Callable[..., Any], compiled: Cal
     (description,) = (tmp_path / "trace").glob("rank*.json")
     begin, end = (json.loads(description.read_text())[key] for key in ("machine_begin", "machine_end"))
     assert set(begin) == set(end) == set(SAMPLE)
+    threads = json.loads(description.read_text())["threads"]
+    assert sorted(one["thread"] for one in threads) == [1, 2]
+    assert 64 * MIB // (2 * MIB) <= sum(one["minor_faults"] for one in threads) <= end["minor_faults"]
+    assert all(one["minor_faults"] > 0 and one["cpu"] >= 0 for one in threads)
+    # The region ends before the memory is freed.
+    found = Analysis(load(tmp_path / "trace")).document("memory")
+    resident = max(one["resident_bytes"] for one in found["over_time"])
+    assert 64 * MIB <= resident <= found["ranks"][0]["peak_bytes"]
     assert end["peak_memory_bytes"] >= 64 * MIB > begin["peak_memory_bytes"]
     assert end["minor_faults"] >= begin["minor_faults"] + 64 * MIB // (2 * MIB)
     for key in ("monotonic_ns", "cpu_ns", "busy_ns"):

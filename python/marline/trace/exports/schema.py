@@ -132,6 +132,11 @@ TABLES = (
     Table("worksharing", "loops, sections, single and the like, by thread", (
         Column("name", TEXT, "the construct"), _TASK, _RANK, _THREAD, _START, _END, _CLOSED,
     )),
+    Table("counters", "what tasks have counted (MARLINE_TRACE_COUNTERS)", (
+        Column("task", INTEGER, "tasks.id"),
+        Column("name", TEXT, "the event, as PAPI calls it"),
+        Column("value", INTEGER, "how often it happened while the task ran, without waits"),
+    ), indices=("task",)),
     Table("device_operations", "kernels and copies, by the clock of the device", (
         _RANK,
         Column("device", INTEGER, "number of the device"),

@@ -158,6 +158,12 @@ def _spans(name: str) -> Callable[[Analysis], Rows]:
     return rows
 
 
+def _counters(of: Analysis) -> Rows:
+    found = of["counters"]
+    task, counter, value = found.by_task()
+    return task, _Names(found.names, counter), value
+
+
 def _device_operations(of: Analysis) -> Rows:
     devices = of["devices"]
     return (devices.rank, devices.device, _Names(_OPERATIONS, devices.what), _Names(devices.names, devices.name),
@@ -180,5 +186,6 @@ def _steps(which: str) -> Callable[[Analysis], Rows]:
 _ROWS: dict[str, Callable[[Analysis], Rows]] = {
     "trace": _trace, "ranks": _ranks, "kinds": _kinds, "tasks": _tasks, "runs": _runs, "edges": _edges,
     "calls": _calls, "messages": _messages, "regions": _spans("regions"), "worksharing": _spans("worksharing"),
-    "device_operations": _device_operations, "critical_path": _steps("path"), "chain": _steps("chain"),
+    "counters": _counters, "device_operations": _device_operations, "critical_path": _steps("path"),
+    "chain": _steps("chain"),
 }  # fmt: skip

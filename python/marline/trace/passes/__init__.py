@@ -8,4 +8,5 @@ from .of_tasks import addresses, known_graph, levels, outliers, slow_patterns, w
 from .thread_time import breakdown, code_pieces, creations, states  # noqa: F401
 from .samples import flame, functions  # noqa: F401
 from .traffic import early_sends, matrix, overlap_of_set  # noqa: F401
+from .usage import counted_loops, counters, memory  # noqa: F401
 from .without_tasks import loops, mpi_waits  # noqa: F401

@@ -17,11 +17,11 @@ from .teams import Members, Phases, Runs, Teams, phase_at
 
 # ompt_work_t (OpenMP 5.2, 19.4.4.16) of constructs that share out work. A single's other threads belong to it.
 _SINGLE, _SINGLE_OTHERS = 3, 4
-_KINDS = {1: "loop", 2: "sections", _SINGLE: "single", 5: "workshare", 6: "distribute", 10: "loop", 11: "loop",
-          12: "loop", 13: "loop"}  # fmt: skip
+WORK_NAMES = {1: "loop", 2: "sections", _SINGLE: "single", 5: "workshare", 6: "distribute", 10: "loop", 11: "loop",
+              12: "loop", 13: "loop"}  # fmt: skip
 _SCHEDULES = {10: "static", 11: "dynamic", 12: "guided", 13: "other"}
 _REGION, _BEFORE_BARRIER = 100, 101
-_NAMES = _KINDS | {_REGION: "region", _BEFORE_BARRIER: "code before the barrier"}
+_NAMES = WORK_NAMES | {_REGION: "region", _BEFORE_BARRIER: "code before the barrier"}
 NOWHERE = "(no code address)"
 
 
@@ -104,7 +104,7 @@ def _in_constructs(of: Analysis, members: Members, teams: Teams, phases: Phases,
     kind = of.trace.field("work_begin", "kind", begins).astype(np.int64)
     kind[kind == _SINGLE_OTHERS] = _SINGLE
     member = members.find(spans.task)
-    rows = np.flatnonzero((member >= 0) & np.isin(kind, list(_KINDS)))
+    rows = np.flatnonzero((member >= 0) & np.isin(kind, list(WORK_NAMES)))
     rows = rows[~teams.creates[members.team[member[rows]]]]
     member, start = member[rows], spans.start[rows]
     at = phase_at(phases, member, start)
