@@ -39,6 +39,7 @@ cuda_packages="nvidia-cuda-nvcc-cu12==12.9.* nvidia-nvjitlink-cu12==12.9.*"   # 
 python_demo="numpy==2.* matplotlib==3.* rich==14.*"
 python_wheel="wheel==0.* pyelftools==0.*"
 python_tests="pytest==8.* perfetto==0.* PyYAML==6.* hypothesis==6.* vermin==1.* mpi4py==4.* jsonschema==4.* otf2==3.*"
+python_tests="$python_tests nvidia-nvtx==13.*"   # headers only
 
 # at_least VERSION COMMAND...: whether a number of the first line that COMMAND prints is VERSION (major.minor) or later.
 at_least() {

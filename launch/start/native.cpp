@@ -38,7 +38,8 @@ int run_native(Options& options, const Layout& layout, const Environment& enviro
   options.mpi = which_mpi(options, program, environment);
   refuse_nothing_to_record(program, options.mpi, layout);
   const std::string recorder = Layout::require(layout.trace(options.mpi), "build Marline with its recorder");
-  std::vector<Variable> added = {recording_in(options.trace), {"LD_PRELOAD", preloads({recorder}, environment)}};
+  std::vector<Variable> added = recording_in(options.trace, recorder, environment);
+  added.emplace_back("LD_PRELOAD", preloads({recorder}, environment));
   if (options.threads) added.emplace_back("OMP_NUM_THREADS", std::to_string(*options.threads));
   const Words words = words_of_program(options);
   if (!options.ranks) {

@@ -75,7 +75,10 @@ std::string preloads(const Words& libraries, const Environment& environment) {
   return join(all, ":");
 }
 
-Variable recording_in(const std::string& folder) {
+namespace {
+
+// Makes the folder of a trace.
+std::string made_folder(const std::string& folder) {
   const std::string remedy = "; name a folder for the trace that can be written";
   if (exists(folder) && !is_folder(folder)) {
     throw Refusal{folder + " is a file: name a new or empty folder for the trace"};
@@ -88,7 +91,17 @@ Variable recording_in(const std::string& folder) {
   }
   char path[PATH_MAX];
   if (realpath(whole.c_str(), path) == nullptr) throw Refusal{folder + ": " + reason(errno) + remedy};
-  return {"MARLINE_TRACE_DIR", path};
+  return path;
+}
+
+}  // namespace
+
+std::vector<Variable> recording_in(const std::string& folder, const std::string& recorder,
+                                   const Environment& environment) {
+  std::vector<Variable> added = {{"MARLINE_TRACE_DIR", made_folder(folder)}};
+  // NVTX loads the tool that this variable names; a tool that the caller has chosen stays.
+  if (environment.get("NVTX_INJECTION64_PATH").empty()) added.emplace_back("NVTX_INJECTION64_PATH", recorder);
+  return added;
 }
 
 std::vector<Variable> marline_environment(const Options& options, const Layout& layout, const Program& program,
@@ -96,8 +109,8 @@ std::vector<Variable> marline_environment(const Options& options, const Layout& 
   Words libraries;
   std::vector<Variable> added;
   if (!options.trace.empty()) {
-    added.push_back(recording_in(options.trace));
     libraries.push_back(Layout::require(layout.trace(options.mpi), "build Marline with its recorder"));
+    added = recording_in(options.trace, libraries.back(), environment);
   }
   if (!options.check.empty()) {
     added.emplace_back("MARLINE_CHECK_DIR", options.check);

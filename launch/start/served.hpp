@@ -23,8 +23,9 @@ std::string preloads(const Words& libraries, const Environment& environment);
 // The variables that `run` sets for the program.
 std::vector<Variable> marline_environment(const Options& options, const Layout& layout, const Program& program,
                                           const Environment& environment);
-// The variable that tells the recorder where to write. Makes the folder.
-Variable recording_in(const std::string& folder);
+// The variables that tell the recorder where to write, and NVTX's headers where the recorder is. Makes the folder.
+std::vector<Variable> recording_in(const std::string& folder, const std::string& recorder,
+                                   const Environment& environment);
 // The command line that a launcher starts for each rank: `marline run` without -n.
 Words of_one_rank(const Options& options, const Layout& layout, const Environment& environment);
 // The program's name and its arguments.

@@ -57,13 +57,13 @@ using namespace marline::trace;
 MARLINE_ENTRY void marline_trace_region_begin(const char* name, uint32_t color) {
   if (Stream* stream = region_stream()) {
     const u64 text = stream->intern(name);
-    stream->begin_region(text, color);
+    stream->begin_region({.text = text, .group = 0, .color = color});
   }
 }
 
 MARLINE_ENTRY void marline_trace_region_end() {
   if (Stream* stream = region_stream()) {
-    stream->end_region();
+    stream->end_region(0);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of Stream that runs seldom: opening, changing windows, closing.
+#include "../common/thread_id.h"
 #include "base/stream.hpp"
 
 #include <errno.h>
@@ -61,6 +62,7 @@ Stream* Stream::open_mine() {
   pthread_once(&prepared, prepare);
   pthread_mutex_lock(&list_lock);
   stream->number_ = ++last_number;
+  stream->os_thread_ = static_cast<uint32_t>(thread_id());
   const bool open = stream->number_ <= kMostThreads && stream->begin();
   if (open) {
     stream->next_stream_ = all_streams;
@@ -335,6 +337,16 @@ void Stream::trim_all() {
   pthread_mutex_unlock(&list_lock);
 }
 
+unsigned Stream::number_of(uint32_t os_thread) {
+  unsigned number = 0;
+  pthread_mutex_lock(&list_lock);
+  for (const Stream* stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
+    if (stream->os_thread_ == os_thread) number = stream->number_;
+  }
+  pthread_mutex_unlock(&list_lock);
+  return number;
+}
+
 u64 Stream::intern(const char* text) {
   const u64 id = fnv1a(text) >> 16;
   u64& cached = text_cache_[id % kTextCache];
@@ -354,28 +366,50 @@ u64 Stream::intern(const char* text) {
   return id;
 }
 
-void Stream::begin_region(u64 text, u64 color) {
-  const event::region_begin region = {.text = text, .color = color};
+void Stream::emit_begin(u64 task, const Region& region) {
+  if (region.group == 0) {
+    emit(task, event::region_begin{.text = region.text, .color = region.color});
+  } else {
+    emit(task, event::group_begin{.text = region.text, .group = region.group, .color = region.color});
+  }
+}
+
+void Stream::emit_end(u64 task, u64 group) {
+  if (group == 0) {
+    emit(task, event::region_end{});
+  } else {
+    emit(task, event::group_end{.group = group});
+  }
+}
+
+void Stream::begin_region(const Region& region) {
   if (current_task_ == base_id_ && regions_outside_++ < kMostRegions) {
     outside_[regions_outside_ - 1] = region;
   }
-  emit(current_task_, region);
+  emit_begin(current_task_, region);
 }
 
-void Stream::end_region() {
-  if (current_task_ == base_id_ && regions_outside_ > 0) {
-    --regions_outside_;
-  }
-  emit(current_task_, event::region_end{});
+void Stream::end_region(u64 group) {
+  if (current_task_ == base_id_) forget_region(group);
+  emit_end(current_task_, group);
+}
+
+// The youngest region of the group is over. Those above it move down.
+void Stream::forget_region(u64 group) {
+  int ended = regions_outside_ - 1;
+  while (ended >= 0 && ended < kMostRegions && outside_[ended].group != group) --ended;
+  if (ended < 0) return;
+  --regions_outside_;
+  for (; ended < regions_outside_ && ended + 1 < kMostRegions; ++ended) outside_[ended] = outside_[ended + 1];
 }
 
 void Stream::move_regions(u64 initial_task) {
   const int known = regions_outside_ < kMostRegions ? regions_outside_ : kMostRegions;
-  for (int i = 0; i < regions_outside_; ++i) {
-    emit(base_id_, event::region_end{});
+  for (int i = regions_outside_ - 1; i >= 0; --i) {
+    emit_end(base_id_, i < known ? outside_[i].group : 0);
   }
   for (int i = 0; i < known; ++i) {
-    emit(initial_task, outside_[i]);
+    emit_begin(initial_task, outside_[i]);
   }
   regions_outside_ = 0;
 }

@@ -30,6 +30,13 @@ struct TaskName {
   u64 color;  // 0xRRGGBB
 };
 
+// A part of the program that has a name. `group`: 0 of marline/trace.h, else of another tool's annotations.
+struct Region {
+  u64 text;
+  u64 group;
+  u64 color;  // 0xRRGGBB
+};
+
 class Stream {
  public:
   // The calling thread's stream, opened by its first event. Null while nothing is to be recorded.
@@ -137,10 +144,10 @@ class Stream {
   // The id of `text` in this stream. Writes the text itself if this thread has not done so lately.
   u64 intern(const char* text);
 
-  // Regions of the program. They belong to the current task. Regions that a thread opened before its runtime gave it a
-  // task belong to the thread's initial task from the begin of that task on.
-  void begin_region(u64 text, u64 color);
-  void end_region();
+  // Regions of the program. They belong to the current task, and end in the group that they began in. Regions that a
+  // thread opened before its runtime gave it a task belong to the thread's initial task from the begin of that task on.
+  void begin_region(const Region& region);
+  void end_region(u64 group);
   void move_regions(u64 initial_task);
 
   // Name and colour of the next task that this thread creates, if the runtime does not keep them. The text is the
@@ -159,6 +166,9 @@ class Stream {
 
   // Gives back the disk space of windows that hold nothing. At the end of the process.
   static void trim_all();
+
+  // The number of the thread with that number of the system; 0 if it has no open stream.
+  static unsigned number_of(uint32_t os_thread);
 
  private:
   static constexpr int kTextCache = 64;
@@ -189,6 +199,9 @@ class Stream {
   void leave_to_ring();
   void give_up();
   void close();
+  void emit_begin(u64 task, const Region& region);
+  void emit_end(u64 task, u64 group);
+  void forget_region(u64 group);
 
   static constinit thread_local Stream* mine_ __attribute__((tls_model("initial-exec")));
 
@@ -201,7 +214,7 @@ class Stream {
   u64 switches_;  // load_switches() when this thread last saw that recording is on; kOff while it is off; or kLook
   TaskName next_name_;
   int regions_outside_;  // open regions of the thread outside of any task; the first kMostRegions are in the array
-  event::region_begin outside_[kMostRegions];
+  Region outside_[kMostRegions];
   u64* current_word_;  // word of the task that the thread took up while recording was off; or null
 
   Record scratch_[3];  // the first stays empty
@@ -214,6 +227,7 @@ class Stream {
   u64 copies_end_;
   u64 units_ahead_;  // how many units were reserved last: they grow, so that a short run leaves a small file
   unsigned number_;
+  uint32_t os_thread_;
   bool last_round_;
   // Of the thread and its signal handlers. In a handler, a full window is given to the packer only if an unused one is
   // there, and is copied into the file otherwise: neither takes a lock or allocates memory.

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Regions that the program names, and OpenMP's worksharing constructs: when a task was inside of one.
 
-Both nest within a task, so an end belongs to the latest beginning of its task that is still open.
+Both nest within a task, so an end belongs to the latest beginning of its task that is still open. Annotations that are
+written for another tool nest within a task and a group only, so two of them may overlap in part; and a range has a
+number, by which it may end anywhere in its process. `marks` are moments that the program names.
 """
 
 from __future__ import annotations
@@ -37,53 +39,138 @@ class Spans:
     closed: np.ndarray
     color: np.ndarray  # 0xRRGGBB, 0: none
     names: list[str]
+    nests: np.ndarray  # no other one of its task begins inside and ends outside of it, or the other way round
 
     def document(self) -> list[dict[str, Any]]:
-        """Per name and rank."""
+        """Per name and rank; `max_thread_ns`: the sum of the thread with the most."""
         duration = self.end - self.start
         groups = group_by(self.name, self.rank)
+        by_thread = group_by(self.name, self.rank, self.thread)
+        most = group_by(by_thread.key(self.name), by_thread.key(self.rank))
         total = groups.sum(duration)
         return rows(
             name=[self.names[one] for one in groups.key(self.name).tolist()], rank=groups.key(self.rank),
             count=groups.count, total_ns=total, mean_ns=total / groups.count, min_ns=groups.min(duration),
-            max_ns=groups.max(duration), open=groups.sum((~self.closed).astype(np.int64)),
+            max_ns=groups.max(duration), open=groups.sum((~self.closed).astype(np.int64)), threads=most.count,
+            max_thread_ns=most.max(by_thread.sum(duration)),
         )  # fmt: skip
+
+
+@dataclass
+class Marks:
+    """At `time` the program marked `name` (a row of `names`)."""
+
+    name: np.ndarray
+    task: np.ndarray
+    rank: np.ndarray
+    thread: np.ndarray
+    time: np.ndarray
+    names: list[str]
+
+    def document(self) -> list[dict[str, Any]]:
+        """Per name and rank."""
+        groups = group_by(self.name, self.rank)
+        return rows(name=[self.names[one] for one in groups.key(self.name).tolist()], rank=groups.key(self.rank),
+                    count=groups.count, first_ns=groups.min(self.time), last_ns=groups.max(self.time))  # fmt: skip
 
 
 @analysis_pass("regions")
 def regions(of: Analysis) -> Spans:
-    """marline_region_begin to marline_region_end."""
-    begins = of.trace.select("region_begin")
-    key = of.trace.global_task(begins, of.trace.field("region_begin", "text", begins))
-    known = texts(of.trace)
-    names = {one: known.get(one, "region") for one in key.tolist()}
-    color = of.trace.field("region_begin", "color", begins)
-    return _spans(of.trace, begins, of.trace.select("region_end"), names, key, color)
+    """marline_region_begin to marline_region_end, and the regions of NVTX, Caliper and Score-P."""
+    trace = of.trace
+    begins, ends = (np.r_[trace.select(f"region_{edge}"), trace.select(f"group_{edge}")] for edge in ("begin", "end"))
+    nested = _pairs(trace, begins, ends, trace.task[np.r_[begins, ends]])
+    partner, nests = nested, np.ones(len(begins), dtype=bool)
+    if len(trace.select("group_begin")):
+        group = np.r_[_groups(trace, "region_begin", "group_begin"), _groups(trace, "region_end", "group_end")]
+        partner = _pairs(trace, begins, ends, _one_key(trace.task[np.r_[begins, ends]], group))
+        nests = partner == nested
+    first, last = trace.select("range_begin"), trace.select("range_end")
+    number = np.r_[trace.field("range_begin", "range", first), trace.field("range_end", "range", last)]
+    ranges = _pairs(trace, first, last, _one_key(trace.rank[np.r_[first, last]], number))
+    # The fields of group_begin stand where those of region_begin do.
+    texts_of = np.r_[_texts(trace, "region_begin", begins), _texts(trace, "range_begin", first)]
+    color = np.r_[trace.field("region_begin", "color", begins), trace.field("range_begin", "color", first)]
+    names, name = _named(trace, np.r_[begins, first], texts_of)
+    return _spans(trace, np.r_[begins, first], np.r_[partner, ranges], name, names, color,
+                  np.r_[nests, np.zeros(len(first), dtype=bool)])  # fmt: skip
+
+
+@analysis_pass("marks")
+def marks(of: Analysis) -> Marks:
+    """Moments that the program marks (NVTX)."""
+    trace = of.trace
+    found = trace.select("mark")
+    names, name = _named(trace, found, _texts(trace, "mark", found))
+    return Marks(name, trace.task[found], trace.rank[found].astype(np.int64), trace.thread[found], trace.time[found],
+                 names)  # fmt: skip
+
+
+def thread_names(trace: Trace) -> dict[tuple[int, int], str]:
+    """By rank and thread: what the program calls some of its threads; the last name counts."""
+    found = trace.select("thread_name")
+    names, name = _named(trace, found, _texts(trace, "thread_name", found))
+    thread = trace.field("thread_name", "thread", found).tolist()
+    return {(rank, one): names[row] for rank, one, row in zip(trace.rank[found].tolist(), thread, name.tolist())}
 
 
 @analysis_pass("worksharing")
 def worksharing(of: Analysis) -> Spans:
     """Loops, sections, single and the like, by kind; the time of a thread in it, waits at its end not counted."""
-    begins = of.trace.select("work_begin")
+    begins, ends = of.trace.select("work_begin"), of.trace.select("work_end")
     kind = of.trace.field("work_begin", "kind", begins)
-    names = {one: _WORK_NAMES.get(one, f"work of kind {one}") for one in kind.tolist()}
-    return _spans(of.trace, begins, of.trace.select("work_end"), names, kind, np.zeros(len(begins), dtype=np.int64))
+    names, name = _rows_of({one: _WORK_NAMES.get(one, f"work of kind {one}") for one in kind.tolist()}, kind)
+    partner = _pairs(of.trace, begins, ends, of.trace.task[np.r_[begins, ends]])
+    nothing = np.zeros(len(begins), dtype=np.int64)
+    return _spans(of.trace, begins, partner, name, names, nothing, nothing == 0)
 
 
-def _spans(trace: Trace, begins: np.ndarray, ends: np.ndarray, names: dict[int, str], key: np.ndarray,
-           color: np.ndarray) -> Spans:  # fmt: skip
-    events = np.concatenate([begins, ends])
+def _groups(trace: Trace, own: str, others: str) -> np.ndarray:
+    """0 for regions of marline/trace.h."""
+    rows_of_others = trace.select(others)
+    return np.r_[np.zeros(len(trace.select(own)), np.uint64), trace.field(others, "group", rows_of_others)]
+
+
+def _one_key(*columns: np.ndarray) -> np.ndarray:
+    """One number for each combination of values."""
+    groups = group_by(*columns)
+    key = np.empty(len(groups.order), dtype=np.int64)
+    key[groups.order] = np.repeat(np.arange(len(groups.count)), groups.count)
+    return key
+
+
+def _texts(trace: Trace, event: str, found: np.ndarray) -> np.ndarray:
+    """Keys of `texts`. All events with a name have it in the same field."""
+    return trace.global_task(found, trace.field(event, "text", found))
+
+
+def _named(trace: Trace, events: np.ndarray, key: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Names in order, and of each event the row of its name."""
+    known = texts(trace) if len(events) else {}
+    return _rows_of({one: known.get(one, "region") for one in key.tolist()}, key)
+
+
+def _rows_of(names: dict[int, str], key: np.ndarray) -> tuple[list[str], np.ndarray]:
+    in_order = sorted(set(names.values()))
+    place = {name: number for number, name in enumerate(in_order)}
+    return in_order, np.array([place[names[one]] for one in key.tolist()], dtype=np.int64)
+
+
+def _pairs(trace: Trace, begins: np.ndarray, ends: np.ndarray, key: np.ndarray) -> np.ndarray:
+    """Of each beginning the record of its end, or -1. `key`: of the beginnings, then of the ends."""
+    events = np.r_[begins, ends]
     # Records of one thread stand in order, whatever their times say.
     order = np.argsort(events, kind="stable")
     opens = (np.arange(len(events)) < len(begins))[order]
     partner = np.full(len(events), -1, dtype=np.int64)
-    pairs = nested_pairs(trace.task[events[order]], trace.time[events[order]], opens)
-    partner[order] = np.where(pairs >= 0, order[pairs], -1) if len(order) else pairs
-    partner = partner[: len(begins)]
-    closed = partner >= 0
-    end = np.where(closed, trace.time[events[partner]] if len(events) else 0, trace.time.max())
-    sorted_names = sorted(set(names.values()))
-    place = {name: number for number, name in enumerate(sorted_names)}
-    name = np.array([place[names[one]] for one in key.tolist()], dtype=np.int64)
+    pairs = nested_pairs(key[order], trace.time[events[order]], opens)
+    partner[order] = np.where(pairs >= 0, events[order[pairs]], -1) if len(order) else pairs
+    return partner[: len(begins)]
+
+
+def _spans(trace: Trace, begins: np.ndarray, ends: np.ndarray, name: np.ndarray, names: list[str], color: np.ndarray,
+           nests: np.ndarray) -> Spans:  # fmt: skip
+    """`ends`: of each beginning the record of its end, or -1."""
+    end = np.where(ends >= 0, trace.time[ends], trace.time.max())
     return Spans(name, trace.task[begins], trace.rank[begins].astype(np.int64), trace.thread[begins],
-                 trace.time[begins], end, closed, color, sorted_names)  # fmt: skip
+                 trace.time[begins], end, ends >= 0, color, names, nests)  # fmt: skip

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Annotations that a program has for NVTX, Caliper or Score-P appear as its own regions do. NVTX's headers are the real
+ones (PyPI's nvidia-nvtx). Caliper and Score-P are stand-ins with their prototypes, which count the calls that reach
+them."""
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import handmade  # noqa: F401  first: it finds marline
+from conftest import PROGRAMS, SECONDS, Result
+from test_trace_control import RECORDER, Records, execute
+
+from marline.trace.analysis import Analysis
+from marline.trace.passes.regions import Spans, thread_names
+
+SOURCES = PROGRAMS / "annotations"
+
+
+def nvtx_headers() -> Path:
+    """Of PyPI's package nvidia-nvtx, in a folder by the version of CUDA."""
+    for folder in sys.path:
+        for found in sorted(Path(folder or ".").glob("nvidia/*/include/nvtx3/nvToolsExt.h")):
+            return found.parents[1]
+    pytest.skip("no headers of NVTX: tools/install_deps.sh test")
+
+
+def build(folder: Path, *words: str | Path, compiler: str = "gcc") -> Path:
+    program = folder / "program"
+    subprocess.run([compiler, "-O1", "-g", *map(str, words), "-o", str(program)], check=True, timeout=SECONDS)
+    return program
+
+
+def regions_of(folder: Path) -> Spans:
+    return Analysis(Records(folder / "trace").trace)["regions"]
+
+
+def counted(found: Spans) -> Counter[str]:
+    return Counter(found.names[row] for row in found.name.tolist())
+
+
+@pytest.fixture(scope="module")
+def nvtx(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("nvtx")
+    return build(folder, "-fopenmp", f"-I{nvtx_headers()}", SOURCES / "nvtx.c", "-ldl")
+
+
+def test_nvtx(nvtx: Path, tmp_path: Path, marline: Callable[..., Result]) -> None:
+    """`marline run --trace` is enough: it names the recorder to NVTX."""
+    result = marline("run", "-t", "2", "--trace", tmp_path / "trace", nvtx)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    trace = Records(tmp_path / "trace").trace
+    of = Analysis(trace)
+    found, marks = of["regions"], of["marks"]
+    assert counted(found) == {"whole": 1, "setup": 1, "Fläche € 𝄞": 2, "in a task": 1, "outer": 1, "solver: smooth": 1}
+    assert found.closed.all() and (found.end >= found.start).all()
+    # The range of the domain overlaps the one outside of it in part; a started range belongs to no stack.
+    overlapping = {found.names[row] for row in found.name[~found.nests].tolist()}
+    assert overlapping == {"outer", "solver: smooth", "whole"}
+    (smooth,) = (row for row in range(len(found.name)) if found.names[found.name[row]] == "solver: smooth")
+    assert found.color[smooth] == 0x112233
+    assert [row["name"] for row in of.document("marks")] == ["checkpoint", "solver: smooth"]
+    (in_a_task,) = (row for row in range(len(found.name)) if found.names[found.name[row]] == "in a task")
+    assert of["tasks"].index(found.task[[in_a_task]]).tolist() == [0]
+    assert list(thread_names(trace).values()) == ["driver"] and len(marks.time) == 2
+
+
+def test_nvtx_costs_nothing_unless_it_is_recorded(nvtx: Path, tmp_path: Path, marline: Callable[..., Result]) -> None:
+    """Without these events, and without a trace, NVTX attaches nothing; a tool that the caller has chosen stays."""
+    result = marline("run", "-t", "2", "--trace", tmp_path / "trace", nvtx, MARLINE_TRACE_EVENTS="task")
+    assert result.returncode == 0 and not regions_of(tmp_path).name.size
+    result = marline("run", "--trace", tmp_path / "other", "--", "printenv", "NVTX_INJECTION64_PATH",
+                     NVTX_INJECTION64_PATH="/another/tool.so")  # fmt: skip
+    assert result.stdout.strip() == "/another/tool.so"
+
+
+def test_caliper(tmp_path: Path) -> None:
+    library = tmp_path / "libcaliper.so"
+    subprocess.run(["g++", "-O1", "-shared", "-fPIC", str(SOURCES / "caliper.cpp"), "-o", str(library)], check=True,
+                   timeout=SECONDS)
+    program = build(tmp_path, SOURCES / "caliper_program.cpp", library, f"-Wl,-rpath,{tmp_path}", compiler="g++")
+    result = execute(program)
+    assert (result.stdout, result.stderr) == ("Caliper: 14 begun, 14 ended\n", "")
+    found = regions_of(tmp_path)
+    assert counted(found) == {"assembly": 1, "timestep": 1, "halo": 1, "io": 1, "method=gmres": 1, "level": 1,
+                              "tolerance": 1, "main loop": 1, "iteration#main": 1, "solver": 2, "solve": 1, "inner": 1,
+                              "sweep": 1}  # fmt: skip
+    assert found.closed.all()
+    assert {found.names[row] for row in found.name[~found.nests].tolist()} == {"timestep", "halo"}
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["Score-P", "the recorder in its place"])
+def test_scorep(tmp_path: Path, there: bool) -> None:
+    """A program that is linked with the recorder instead of Score-P has all its regions, too."""
+    library = RECORDER
+    if there:
+        library = tmp_path / "libscorep.so"
+        subprocess.run(["gcc", "-O1", "-shared", "-fPIC", str(SOURCES / "scorep.c"), "-o", str(library)], check=True,
+                       timeout=SECONDS)
+    fortran = tmp_path / "part.o"
+    subprocess.run(["gfortran", "-c", str(SOURCES / "scorep_part.f90"), "-o", str(fortran)], check=True,
+                   timeout=SECONDS)
+    program = build(tmp_path, SOURCES / "scorep_program.c", fortran, library, f"-Wl,-rpath,{library.parent}")
+    result = execute(program)
+    said = "Score-P: 3 defined, 6 entered, 6 left, 0 unknown\n" if there else ""
+    assert (result.stdout, result.stderr) == (said, "")
+    found = regions_of(tmp_path)
+    assert counted(found) == {"begun": 2, "defined before": 2, "by name": 1, "of Fortran": 1}
+    assert found.closed.all() and found.nests.all()
