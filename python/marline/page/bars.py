@@ -16,7 +16,7 @@ from marline.trace.analysis import Analysis
 from marline.trace.model import lane_number
 from marline.trace.passes.devices import FROM_DEVICE, KERNEL, SORTS, TO_DEVICE, UPKEEP, WAIT
 from marline.trace.passes.packing import lowest_lanes
-from marline.trace.passes.regions import Spans
+from marline.trace.passes.regions import Marks, Spans, thread_names
 from marline.trace.read.columns import Columns, TimeLines, find, group_starts
 from marline.trace.read.events import CALL_KINDS, MPI_CALLS
 from marline.trace.statistics import group_by
@@ -120,16 +120,20 @@ def make_timeline(of: Analysis, styles: Styles) -> Timeline:
 
 
 def _find_lanes(of: Analysis, suspended: _Suspended) -> Lanes:
-    runs, calls, devices = of["segments"], of["calls"], of["devices"]
+    runs, calls, devices, regions = of["segments"], of["calls"], of["devices"], of["regions"]
     ran = group_starts(runs.rank, runs.thread)
     threads = np.unique(np.r_[lane_number(runs.rank[ran], runs.thread[ran]),
-                              lane_number(calls.rank, calls.start_thread)])  # fmt: skip
+                              lane_number(calls.rank, calls.start_thread),
+                              lane_number(regions.rank, regions.thread)])  # fmt: skip
+    names = thread_names(of.trace)
     many, without = len(of.trace.ranks) > 1, _ranks_without_tasks(of)
     lanes = Lanes()
     for rank in sorted(of.trace.ranks):
         where = f"rank {rank} " if many else ""
         for number, thread in enumerate(threads[threads >> 16 == rank].tolist()):
-            lanes.add(thread, Lane(rank, "thread", f"{where}thread {number}", rank not in without))
+            name = names.get((rank, thread & 0xFFFF))
+            text = f"{where}thread {number}" + (f" {name}" if name else "")
+            lanes.add(thread, Lane(rank, "thread", text, rank not in without))
         for lane in range(suspended.lanes_of(rank)):
             lanes.add(("suspended", rank, lane), Lane(rank, "suspended", f"{where}suspended"))
         mine = devices.rank == rank
@@ -291,6 +295,10 @@ def _region_bars(of: Analysis, styles: Styles, names: Names, lanes: Lanes, left_
             [names.row(text) for text in spans.names], dtype=np.int64)[spans.name]  # fmt: skip
         parts.append(_bars(lanes.of_threads(spans.rank, spans.thread), spans.start, spans.end, styles.number(style), -1,
                            row))  # fmt: skip
+    marks: Marks = of["marks"]
+    row = np.array([names.row(text) for text in marks.names], dtype=np.int64)[marks.name]
+    parts.append(_bars(lanes.of_threads(marks.rank, marks.thread), marks.time, marks.time + 1, styles.number("region"),
+                       -1, row))  # fmt: skip
     bars = parts[0].joined(*parts[1:])
     bars = bars.take(np.flatnonzero(bars.lane >= 0))
     kept = bars.take(np.sort(np.argsort(bars.start - bars.end, kind="stable")[:MOST_PACKED]))

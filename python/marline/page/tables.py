@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from marline.trace.analysis import Analysis
-from marline.trace.passes.regions import Spans
+from marline.trace.passes.regions import Marks, Spans
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.statistics import group_by
 from marline.units import duration
@@ -86,7 +86,7 @@ def loops(of: Analysis, lanes: Lanes) -> str:
 
 def regions(of: Analysis, lanes: Lanes) -> str:
     spans: Spans = of["regions"]
-    rows = _rows_of_spans(spans.name, spans.names, spans, lanes)
+    rows = _rows_of_spans(spans.name, spans.names, spans, lanes) + _rows_of_marks(of["marks"], lanes)
     return table("regions", "Regions that the program named", _SPAN_HEADS, rows, "\"show\" leads to the longest.")
 
 
@@ -103,6 +103,20 @@ def _rows_of_spans(name: np.ndarray, texts: list[str], spans: Spans, lanes: Lane
                  time(int(length[row]))), Place(int(spans.start[row]), int(spans.end[row]), int(lane[row])))
             for one, rank, times, total, least, row in zip(*(column.tolist() for column in columns))]  # fmt: skip
     return sorted(rows, key=lambda row: -float(row.cells[3].key))
+
+
+def _rows_of_marks(marks: Marks, lanes: Lanes) -> list[Row]:
+    """Moments; each leads to the first one."""
+    groups = group_by(marks.name, marks.rank, marks.time)
+    by_rank = group_by(groups.key(marks.name), groups.key(marks.rank))
+    first = groups.order[groups.first][by_rank.order[by_rank.first]]
+    lane = lanes.of_threads(marks.rank, marks.thread)
+    none = Cell("", 0)
+    return [Row((words(f"{marks.names[name]} (mark)"), number(rank), number(times), *(none,) * 4),
+                Place(at, at + 1, one))
+            for name, rank, times, at, one in zip(*(column.tolist() for column in (
+                marks.name[first], marks.rank[first], by_rank.sum(groups.count), marks.time[first], lane[first])))
+            ]  # fmt: skip
 
 
 def calls(of: Analysis, document: Document, lanes: Lanes) -> str:

@@ -32,8 +32,8 @@ FURTHER = ("efficiency", "bounds", "early_sends", "outliers", "slow_patterns", "
 DETAILS = ("matrix", "known_graph", "ready_queue")
 FOR_PAGE = ("known_graph",)
 FORMAT = "marline-report 1"
-PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
-          "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",
+PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "marks", "worksharing", "integrity",
+          "tied_waits", "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",
           "gtdg", "loops", "mpi_waits", "samples", "counters", "counters_of_loops", "memory")  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
@@ -62,6 +62,7 @@ def make_document(of: Analysis, own_passes: Sequence[str] = (),
         **{name: results[name] for name in more},
         "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"] - kind["device_ns"]),
         "regions": results["regions"],
+        "marks": results["marks"],
         "worksharing": results["worksharing"],
         "loops": results["loops"],
         "mpi": results["mpi_waits"],

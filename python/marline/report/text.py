@@ -26,7 +26,7 @@ MOST_KINDS = 5
 MOST_OF_NAME = 44  # letters, of a kind of task
 MOST_PARTS = 4  # of what bounded the run, if they are this share of it
 LEAST_PART = 0.01
-MOST_REGIONS = 5
+MOST_REGIONS = 8
 MOST_DEVICES = 16
 BAR = 24
 # One letter of the bar each, so that it also reads without colour.
@@ -52,7 +52,7 @@ def print_report(document: dict[str, Any], console: Console, with_windows: bool 
     parts += [functions.functions(document)] if document["samples"]["samples"] else []
     parts += [devices(document)] if document["devices"] else []
     parts += [links(document)] if any(_is_between(row) for row in document["links"]) else []
-    parts += [regions(document)] if document["regions"] else []
+    parts += [regions(document)] if document["regions"] or document["marks"] else []
     parts += [passes(document)] if document["passes"] else []
     parts += [what_if.table(found) for found in document["what_if"]]
     for part in [*parts, *([] if no_tasks else [verdict(document)])]:
@@ -324,19 +324,39 @@ def links(document: dict[str, Any]) -> Table:
 
 
 def regions(document: dict[str, Any]) -> Table:
-    """What the program named itself, all ranks together."""
+    """What the program named itself, all ranks together, the longest first; then moments that it marked."""
+    ranks = len(document["ranks"])
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("regions by time", overflow="ellipsis", no_wrap=True)
-    for title in ("times", "each", "sum"):
+    table.add_column("your regions by time", overflow="ellipsis", no_wrap=True)
+    for title in ("times", "each", "sum", "max/mean of ranks" if ranks > 1 else "max/mean of threads"):
         table.add_column(title, justify="right", no_wrap=True)
-    times: Counter[str] = Counter()
-    total: Counter[str] = Counter()
-    for row in document["regions"]:
-        times[row["name"]] += row["count"]
-        total[row["name"]] += row["total_ns"]
-    for name, spent in total.most_common(MOST_REGIONS):
-        table.add_row(name, count(times[name]), duration(spent / times[name]), duration(spent))
+    by_name, marks = _by_name(document["regions"]), _by_name(document["marks"])
+    for name in sorted(by_name, key=lambda one: -_sum_of(by_name[one], "total_ns"))[:MOST_REGIONS]:
+        times, spent = (_sum_of(by_name[name], key) for key in ("count", "total_ns"))
+        table.add_row(name, count(times), duration(spent / times), duration(spent), _unequal(by_name[name], ranks))
+    for name in sorted(marks, key=lambda one: -_sum_of(marks[one], "count"))[:MOST_REGIONS]:
+        table.add_row(f"{name} (mark)", count(_sum_of(marks[name], "count")))
+    _say_rest(table, max(len(by_name) - MOST_REGIONS, 0) + max(len(marks) - MOST_REGIONS, 0))
     return table
+
+
+def _by_name(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row["name"], []).append(row)
+    return found
+
+
+def _sum_of(rows: Sequence[dict[str, Any]], key: str) -> int:
+    return sum(int(row[key]) for row in rows)
+
+
+def _unequal(rows: Sequence[dict[str, Any]], ranks: int) -> str:
+    """Of one region: the time of the rank with the most, of the mean of all ranks; in one rank the same of the threads
+    that were in it. Empty if there is only one of them."""
+    most = max(row["total_ns"] for row in rows) if ranks > 1 else rows[0]["max_thread_ns"]
+    parts, total = ranks if ranks > 1 else rows[0]["threads"], _sum_of(rows, "total_ns")
+    return f"{most * parts / total:.2f}" if parts > 1 and total else ""
 
 
 def windows(document: dict[str, Any]) -> Table:

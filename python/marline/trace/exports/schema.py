@@ -126,7 +126,7 @@ TABLES = (
         Column("sent_ns", INTEGER, "when the sending call began"),
         Column("received_ns", INTEGER, "when the receiver had it"),
     )),
-    Table("regions", "what the program named by marline_region_begin", (
+    Table("regions", "what the program named: by marline/trace.h, NVTX, Caliper or Score-P", (
         Column("name", TEXT, "the name"), _TASK, _RANK, _THREAD, _START, _END, _CLOSED,
     )),
     Table("worksharing", "loops, sections, single and the like, by thread", (

@@ -8,7 +8,7 @@ it regions, in them MPI calls that hold the thread. A call of a suspended task l
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ import numpy as np
 from ..analysis import Analysis
 from ..passes.devices import FROM_DEVICE, KERNEL, SORTS
 from ..passes.picture import Picture
-from ..passes.regions import Spans
+from ..passes.packing import lowest_lanes
+from ..passes.regions import Marks, Spans, thread_names
 from ..read.columns import occurrences, overlaps
 from ..read.events import CALL_KINDS, MPI_CALLS
 from ..read.reader import TASK_BITS
@@ -30,6 +31,7 @@ NOTES = ("task", "task", "task", "task", "bytes", "bytes", "construct", "bytes",
 FIRST_LANE = 1 << 24  # tracks from here on are lanes; threads are numbered with 16 bits
 FIRST_OF_DEVICES = 1 << 25  # and from here on they are of devices: 64 for each sort of what each device does
 FIRST_OF_HOST = FIRST_OF_DEVICES - 128  # and the last ones before are the host's side of copies
+FIRST_OF_RANGES = FIRST_OF_HOST - 128  # before these, lanes of regions that do not nest, and of marks
 MOST_ARROWS = 200_000  # of dependences, messages and copies each; with more the viewers become unusable
 WINDOWS = 1000  # of time: if there are more arrows, each window has the same number at most
 MOST_NESTED = 100  # regions in regions: what is deeper is drawn at this depth
@@ -55,6 +57,10 @@ class Slices:
 
     def __len__(self) -> int:
         return len(self.start)
+
+    def take(self, rows: np.ndarray) -> Slices:
+        """These rows only."""
+        return Slices(*(getattr(self, one.name)[rows] for one in fields(self)))
 
 
 @dataclass
@@ -110,14 +116,16 @@ def timeline(of: Analysis) -> Timeline:
     names = [*drawn.kind_names, "implicit task", "waiting"]
     title_of_call, titles = _titles(drawn)
     region_names, regions = _regions(of, len(names) + len(titles))
+    ranges, left_out_ranges = _ranges(of, len(names) + len(titles))
     runs = _runs(drawn)
     calls = _calls(drawn, title_of_call + len(names))
+    region_names = [*region_names, *of["marks"].names]
     first_of_devices = len(names) + len(titles) + len(region_names)
     of_devices = _of_devices(drawn, first_of_devices)
     host = HostSide.of(drawn)
     of_host = _of_host(drawn, host, first_of_devices + len(drawn.devices.names))
-    slices = _joined([runs, calls, regions, of_devices, of_host])
-    first_copy = len(runs) + len(calls) + len(regions)
+    slices = _joined([runs, calls, regions, ranges, of_devices, of_host])
+    first_copy = len(runs) + len(calls) + len(regions) + len(ranges)
     first, last = _ends_of_tasks(drawn, of["kernel_tasks"], first_copy)
     arrows, left_out = _arrows(drawn, first, last, len(runs))
     source, sink = _copies(drawn, host, first_copy)
@@ -125,8 +133,9 @@ def timeline(of: Analysis) -> Timeline:
     kept, said = _thinned("copies", "that took longest", begin, begin - slices.end[source])
     arrows = _with_copies(arrows, (source[kept], sink[kept]))
     names += [*titles, *region_names, *drawn.devices.names, *host.titles]
-    tracks = _tracks(drawn) + _host_tracks(drawn, host)
-    return Timeline(_processes(drawn), tracks, names, slices, arrows, _counters(of), len(runs), left_out + said)
+    tracks = _tracks(drawn) + _range_tracks(ranges) + _host_tracks(drawn, host)
+    return Timeline(_processes(drawn), tracks, names, slices, arrows, _counters(of), len(runs),
+                    left_out + left_out_ranges + said)  # fmt: skip
 
 
 def _processes(drawn: Picture) -> dict[int, str]:
@@ -137,9 +146,11 @@ def _processes(drawn: Picture) -> dict[int, str]:
 
 def _tracks(drawn: Picture) -> list[tuple[int, int, str]]:
     tracks = []
+    names = thread_names(drawn.trace)
     for rank in drawn.trace.ranks:
         threads = np.unique(drawn.trace.thread[drawn.trace.rank == rank]).tolist()
-        tracks += [(rank, thread, f"thread {thread}") for thread in threads]
+        tracks += [(rank, thread, " ".join(("thread", str(thread), names.get((rank, thread), ""))).rstrip())
+                   for thread in threads]
         lanes = drawn.lane_of_call[drawn.calls.rank[drawn.suspended_calls] == rank]
         for lane in range(int(lanes.max()) + 1 if lanes.size else 0):
             tracks.append((rank, FIRST_LANE + lane, f"suspended in MPI {lane}"))
@@ -223,31 +234,56 @@ def _titles(drawn: Picture) -> tuple[np.ndarray, list[str]]:
 def _regions(of: Analysis, first_name: int) -> tuple[list[str], Slices]:
     """A region lies where its task runs: in as many pieces as the task has segments meanwhile."""
     regions, runs = of["regions"], of["segments"]
-    pieces = overlaps(regions.task, regions.start, regions.end, runs.task, runs.start, runs.end)
-    region, run = pieces.a, pieces.b
+    nest = np.flatnonzero(regions.nests)
+    task, start, end = regions.task[nest], regions.start[nest], regions.end[nest]
+    pieces = overlaps(task, start, end, runs.task, runs.start, runs.end)
+    region, run = nest[pieces.a], pieces.b
     count = len(region)
     return regions.names, Slices(
-        runs.rank[run], runs.thread[run].astype(np.int64), pieces.start, pieces.end, _nesting(regions)[region],
+        runs.rank[run], runs.thread[run].astype(np.int64), pieces.start, pieces.end,
+        _nesting(task, start, end)[pieces.a],
         regions.name[region] + first_name, np.full(count, REGION), (regions.task[region] & _TASK_MASK).astype(np.int64),
     )  # fmt: skip
 
 
-def _nesting(regions: Spans) -> np.ndarray:
+def _nesting(task: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """How deep each region stands in its task: 1, 2, ... At equal times inner ones end first, then outer ones begin."""
-    count = len(regions.start)
+    count = len(start)
     is_begin = np.arange(2 * count) < count
-    order = np.lexsort((
-        -np.concatenate([regions.end, regions.start]), is_begin, np.concatenate([regions.start, regions.end]),
-        np.concatenate([regions.task, regions.task]),
-    ))  # fmt: skip
+    order = np.lexsort((-np.concatenate([end, start]), is_begin, np.concatenate([start, end]),
+                        np.concatenate([task, task])))  # fmt: skip
     depth = np.empty(2 * count, dtype=np.int64)
     depth[order] = np.cumsum(np.where(is_begin[order], 1, -1))
     return np.clip(depth[:count], 1, MOST_NESTED).astype(np.int8)
 
 
+def _ranges(of: Analysis, first_name: int) -> tuple[Slices, list[str]]:
+    """What may overlap others of its thread: regions that do not nest, and marks, 1 ns long. And in words
+    what is left out."""
+    regions: Spans = of["regions"]
+    marks: Marks = of["marks"]
+    rows = np.flatnonzero(~regions.nests)
+    rank, task = np.r_[regions.rank[rows], marks.rank], np.r_[regions.task[rows], marks.task]
+    start, end = np.r_[regions.start[rows], marks.time], np.r_[regions.end[rows], marks.time + 1]
+    end = np.maximum(end, start + 1)
+    name = np.r_[regions.name[rows], marks.name + len(regions.names)] + first_name
+    lane = lowest_lanes(rank, start, end)
+    most = FIRST_OF_HOST - FIRST_OF_RANGES
+    kept = np.flatnonzero(lane < most)
+    left_out = [f"{len(lane) - len(kept)} of {len(lane)} regions that overlap others: at most {most} lanes a rank"]
+    return Slices(rank, FIRST_OF_RANGES + lane, start, end, np.zeros(len(lane), dtype=np.int8), name,
+                  np.full(len(lane), REGION), (task & _TASK_MASK).astype(np.int64),
+                  ).take(kept), left_out if len(kept) < len(lane) else []  # fmt: skip
+
+
+def _range_tracks(ranges: Slices) -> list[tuple[int, int, str]]:
+    keys = np.stack([ranges.rank, ranges.track - FIRST_OF_RANGES], axis=1)
+    return [(rank, FIRST_OF_RANGES + lane, "ranges" + (f" {lane}" if lane else ""))
+            for rank, lane in np.unique(keys, axis=0).tolist()]  # fmt: skip
+
+
 def _joined(parts: list[Slices]) -> Slices:
-    columns = ("rank", "track", "start", "end", "depth", "name", "category", "note")
-    return Slices(*(np.concatenate([getattr(part, column) for part in parts]) for column in columns))
+    return Slices(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(Slices)))
 
 
 def _ends_of_tasks(drawn: Picture, kernel_tasks: np.ndarray, first_of_devices: int) -> tuple[np.ndarray, np.ndarray]:
