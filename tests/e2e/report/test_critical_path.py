@@ -12,7 +12,7 @@ from handmade import (COMPLETE, DETACH, IMPLICIT, LATE_FULFILL, SWITCH, TASKWAIT
                       save)  # fmt: skip  first: it finds marline
 from marline.report.text import bounds
 from marline.trace.analysis import Analysis
-from marline.trace.global_graph.edges import TASKWAIT as TASKWAIT_EDGE
+from marline.trace.global_graph.edges import BARRIER as BARRIER_EDGE, TASKWAIT as TASKWAIT_EDGE
 from marline.trace.passes.critical_path import CriticalPath
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
@@ -301,6 +301,25 @@ def test_iterations_of_a_graph(tmp_path: Path, overlap: bool) -> None:
     waits = waits.take(waits.kind == TASKWAIT_EDGE)
     pairs = sorted(zip(graph.points.time[waits.source].tolist(), graph.points.time[waits.sink].tolist()))
     assert pairs == ([(16, 140), (20, 140), (120, 130), (135, 140)] if overlap else [])
+
+
+def test_a_barrier_begins_in_the_nanosecond_in_which_another_ends(tmp_path: Path) -> None:
+    """Two threads meet at 210, and again at 310. The first one comes at 100, then at 210 at once; the second at 200 and
+    at 300. Each barrier joins its own two threads and lets both go."""
+    first, second = team()
+    first.add(1100, "sync_begin", IMPLICIT, kind=BARRIER).add(1210, "sync_end", IMPLICIT, kind=BARRIER)
+    first.add(1210, "sync_begin", IMPLICIT, kind=BARRIER).add(1310, "sync_end", IMPLICIT, kind=BARRIER)
+    second.records[-1:] = []
+    second.add(1200, "sync_begin", OTHER, kind=BARRIER).add(1210, "sync_end", OTHER, kind=BARRIER)
+    second.add(1300, "sync_begin", OTHER, kind=BARRIER).add(1310, "sync_end", OTHER, kind=BARRIER)
+    first.add(1350, "implicit_end", IMPLICIT)
+    second.add(1350, "implicit_end", OTHER)
+    graph = Analysis(read_trace(save(tmp_path, [first, second])))["global_graph"]
+    assert graph.backwards == 0
+    barriers = graph.edges.take(graph.edges.kind == BARRIER_EDGE)
+    times = zip(graph.points.time[barriers.source].tolist(), graph.points.time[barriers.sink].tolist())
+    assert sorted(times) == [(100, 210), (200, 210), (210, 210), (210, 210), (210, 310), (300, 310), (310, 310),
+                             (310, 310)]  # fmt: skip
 
 
 def test_the_line_says_which_path_and_keeps_the_place_of_a_long_name() -> None:

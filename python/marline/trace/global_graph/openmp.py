@@ -96,10 +96,11 @@ class _Syncs(Columns):
 
 def _syncs(trace: Trace) -> _Syncs:
     begins, ends = trace.select("sync_begin"), trace.select("sync_end")
-    rows = np.concatenate([begins, ends])
-    opens = np.arange(len(rows)) < len(begins)
-    partner = nested_pairs(trace.task[rows], trace.time[rows], opens)[: len(begins)]
-    begin_row, end_row = begins[partner >= 0], rows[partner[partner >= 0]]
+    # In the order of the records: one barrier may end, and the next begin, in one nanosecond.
+    rows = np.sort(np.concatenate([begins, ends]))
+    opens = np.isin(rows, begins, assume_unique=True)
+    partner = nested_pairs(trace.task[rows], trace.time[rows], opens)
+    begin_row, end_row = rows[partner >= 0], rows[partner[partner >= 0]]
     order = np.lexsort((begin_row, trace.time[begin_row], trace.task[begin_row]))
     begin_row, end_row = begin_row[order], end_row[order]
     kind = trace.field("sync_begin", "kind", begin_row).astype(np.int64)
