@@ -22,13 +22,40 @@ class Location:
 
     def short(self) -> str:
         """`function file:line`, without what compilers add to the function that they outline from a construct."""
-        if not self.line:
-            return self.function
-        return f"{self.written()} {Path(self.file).name}:{self.line}".lstrip()
+        return f"{self.written()} {Path(self.file).name}:{self.line}".lstrip() if self.line else self.written()
 
     def written(self) -> str:
         """The function that its author knows: that from which a compiler has outlined this one."""
-        return re.split(r"(?: [(\[](?:clone )?)?\.?[._]omp_", self.function)[0]
+        return plain_name(re.split(r"(?: [(\[](?:clone )?)?\.?[._]omp_", self.function)[0])
+
+
+def plain_name(function: str) -> str:
+    """As a programmer calls it: of C++ without the types of its arguments and of its result, of a procedure in a
+    Fortran module `module::procedure` (gfortran's name of it is __module_MOD_procedure)."""
+    in_module = re.fullmatch(r"__(\w+?)_MOD_(\w+)", function)
+    if in_module:
+        return "::".join(in_module.groups())
+    end = re.sub(r"( const| volatile|&| \[(clone|abi:).*\])+$", "", function)
+    if not end.endswith(")"):
+        return function
+    begin, open_parts = len(end), 0
+    while begin and (begin == len(end) or open_parts):
+        begin -= 1
+        open_parts += {")": 1, "(": -1}.get(end[begin], 0)
+    name = end[:begin]
+    if not name or name.endswith("operator"):
+        return function
+    return _without_result(name)
+
+
+def _without_result(name: str) -> str:
+    """`void f<int>` is f<int>; blanks within brackets, and those of operators, belong to the name."""
+    depth = 0
+    for at in range(len(name) - 1, -1, -1):
+        depth += {")": 1, ">": 1, "(": -1, "<": -1}.get(name[at], 0)
+        if name[at] == " " and not depth and "operator" not in name[:at]:
+            return name[at + 1 :]
+    return name
 
 
 class Failure(Exception):

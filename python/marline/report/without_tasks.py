@@ -2,6 +2,7 @@
 """What the report says of programs without tasks: tables of their loops, regions and MPI functions, and the words for
 the one that costs most. The figures come from the passes `loops` and `mpi_waits`."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ LEAST_SHARE = 0.01  # of thread time, for a row
 FEW = 3  # places and partners that a sentence names
 UNEVEN = 1.2  # from this ratio of times on, threads count as unequal
 SMALL_PIECES = 8  # a dynamic loop with fewer iterations per thread has pieces too long for an even end
+_WIDTHS = {"calls": 5, "sum": 7, "bytes": 8, "max/mean": 8}  # of columns, at least; of others 6
 _PATTERNS = (("late_sender_ns", "late sender"), ("late_receiver_ns", "late receiver"),
              ("late_member_ns", "late member"))  # fmt: skip
 
@@ -142,44 +144,44 @@ def loops(document: Mapping[str, Any]) -> Table:
     """Loops, regions and other constructs: the most expensive first."""
     rows, whole = loop_rows(document), _whole(document)
     has_locks = any(one["locked_ns"] >= LEAST_SHARE * whole for one in rows)
-    columns = [("calls", 6), ("sum", 7), ("share", 6), ("max/mean", 8), ("waits", 6)]
-    columns += [("locks", 6)] if has_locks else []
-    columns += [("iter.", 6)]
-    table = _table("loops and regions by time", columns)
-    room = WIDTH - sum(width + 1 for _, width in columns)
+    heads = ["calls", "sum", "share", "max/mean", "waits", *(["locks"] if has_locks else []), "iter."]
+    lines = []
     for one in rows[:MOST_ROWS]:
-        name = fitting(one["name"] + (f", {one['schedule']}" if one["schedule"] else ""), room)
         locks = [percent(one["locked_ns"], whole)] if has_locks else []
-        table.add_row(name, count(one["calls"]), duration(one["time_ns"]), percent(one["time_ns"], whole),
-                      f"{one['imbalance']:.2f}", percent(one["waited_ns"] + one["late_ns"], whole), *locks,
-                      count(one["iterations"]) if one["iterations"] else "")  # fmt: skip
-    if len(rows) > MOST_ROWS:
-        table.add_row(f"... {len(rows) - MOST_ROWS} more (--json)")
-    return table
+        lines.append([one["name"] + (f", {one['schedule']}" if one["schedule"] else ""), count(one["calls"]),
+                      duration(one["time_ns"]), percent(one["time_ns"], whole), f"{one['imbalance']:.2f}",
+                      percent(one["waited_ns"] + one["late_ns"], whole), *locks,
+                      count(one["iterations"]) if one["iterations"] else ""])  # fmt: skip
+    return _table("loops and regions by time", heads, lines, len(rows) - MOST_ROWS)
+
+
+_PLACE = re.compile(r" \S+:\d+(?:, \w+)?$")
 
 
 def fitting(name: str, room: int) -> str:
-    """Cut in the function's name: the line matters more."""
+    """Cut in the function's name: the line matters more. Of a name without a line its end stays: of C++ the function
+    without its namespaces."""
     if len(name) <= room:
         return name
-    kind, _, rest = name.partition(" ")
-    place = rest[rest.rfind(" ", 0, rest.rfind(":")) :] if ":" in rest else rest[-room // 2 :]
-    return f"{kind} {rest[: max(room - len(kind) - len(place) - 2, 0)]}…{place}"
+    kind = "code before" if name.startswith("code before") else name.split(" ")[0]
+    rest = name[len(kind) + 1 :]
+    place = _PLACE.search(rest)
+    kept = max(room - len(kind) - 2, 0)
+    if place is None or len(place[0]) > kept:
+        return f"{kind} …{rest[-kept:] if kept else ''}"
+    return f"{kind} {rest[: kept - len(place[0])]}…{place[0]}"
 
 
 def mpi(document: Mapping[str, Any]) -> Table:
     """MPI functions by time: the share is of thread time, without calls whose task was suspended."""
     whole, rows = _whole(document), document["mpi"]["functions"]
-    table = _table("MPI by time", [("calls", 5), ("sum", 7), ("share", 6), ("bytes", 8)])
-    table.add_column("waits of the sum", no_wrap=True, overflow="ellipsis")
+    lines = []
     for row in rows[:MOST_ROWS]:
         waits = [f"{name} {percent(row[key], row['total_ns'])}" for key, name in _PATTERNS
                  if row[key] >= LEAST_SHARE * row["total_ns"]]  # fmt: skip
-        table.add_row(row["name"], count(row["calls"]), duration(row["total_ns"]), percent(row["held_ns"], whole),
-                      size(row["bytes"]) if row["bytes"] else "", ", ".join(waits))  # fmt: skip
-    if len(rows) > MOST_ROWS:
-        table.add_row(f"... {len(rows) - MOST_ROWS} more (--json)")
-    return table
+        lines.append([row["name"], count(row["calls"]), duration(row["total_ns"]), percent(row["held_ns"], whole),
+                      size(row["bytes"]) if row["bytes"] else "", ", ".join(waits)])  # fmt: skip
+    return _table("MPI by time", ["calls", "sum", "share", "bytes"], lines, len(rows) - MOST_ROWS, "waits of the sum")
 
 
 def partners(document: Mapping[str, Any]) -> str:
@@ -189,12 +191,25 @@ def partners(document: Mapping[str, Any]) -> str:
                      for row in some)  # fmt: skip
 
 
-def _table(title: str, columns: Sequence[tuple[str, int]]) -> Table:
-    """With columns of numbers, by title and width; where the line is too short, the names are cut."""
+def _table(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]], left: int, last: str = "") -> Table:
+    """Names, then numbers under `heads`, then words under `last`, if that is given. What a line has no room for is cut
+    from the words, or else from the names. `left`: so many rows more."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column(title, overflow="ellipsis", no_wrap=True)
-    for name, width in columns:
+    table.add_column(title, no_wrap=True)
+    columns = list(zip(heads, *(line[1 : len(heads) + 1] for line in lines)))
+    widths = [max(_WIDTHS.get(column[0], 6), *(len(cell) for cell in column)) for column in columns]
+    for name, width in zip(heads, widths):
         table.add_column(name, justify="right", no_wrap=True, min_width=width)
+    if last:
+        table.add_column(last, no_wrap=True)
+    room = WIDTH - sum(width + 1 for width in widths)
+    more = f"... {left} more (--json)" if left > 0 else ""
+    for_words = room - 1 - max(len(title), len(more), *(len(line[0]) for line in lines))
+    for line in lines:
+        words = [line[-1] if len(line[-1]) <= for_words else f"{line[-1][: for_words - 1]}…"] if last else []
+        table.add_row(line[0] if last else fitting(line[0], room - 1), *line[1 : len(heads) + 1], *words)
+    if more:
+        table.add_row(more)
     return table
 
 

@@ -4,6 +4,7 @@ imbalance and waits; serial code; MPI calls that wait for another rank, and what
 call. One cycle is one nanosecond, and records begin at 1000."""
 from __future__ import annotations
 
+import io
 import re
 import tempfile
 from pathlib import Path
@@ -16,6 +17,8 @@ from hypothesis import strategies as st
 import in_process  # first: it finds marline
 from handmade import IMPLICIT, A, Stream, save
 from marline.report import without_tasks
+from marline.report.text import console_for
+from marline.symbolizer import Location
 from marline.trace.analysis import Analysis
 from marline.trace.passes.thread_time.one_call import longest_wait
 from marline.trace.read.events import CALL_NUMBER
@@ -107,6 +110,20 @@ def test_code_before_a_barrier(tmp_path: Path) -> None:
     found = loops_of(tmp_path, *team.end(180).finish(180))
     assert [(one["name"], one["time_ns"], one["waited_ns"]) for one in found["constructs"]] == [
         ("code before the barrier at 0x71", 140, 60), ("region 0x61", 100, 60)]  # fmt: skip
+
+
+def test_code_before_a_barrier_that_a_function_ends_with(tmp_path: Path) -> None:
+    """Compilers turn the call of such a barrier into a jump, so its code address lies in the runtime: the region is
+    named instead."""
+    team = Team()
+    for index, first, second in ((0, 100, 20), (1, 40, 80)):
+        team.wait(index, first, 100, EXPLICIT_BARRIER)
+        team.wait(index, 100 + second, 180, AT_REGION_END)
+    runtime = {"begin": 0x70, "end": 0x80, "offset": 0, "path": "/there/libgomp.so.1"}
+    streams = list(team.end(180).finish(180))
+    found = Analysis(read_trace(save(tmp_path, streams, maps=[runtime]))).document("loops")
+    assert [(one["name"], one["time_ns"], one["waited_ns"]) for one in found["constructs"]] == [
+        ("code before a barrier of region 0x61", 140, 60), ("region 0x61", 100, 60)]  # fmt: skip
 
 
 def test_the_unit_with_the_greatest_excess_is_charged(tmp_path: Path) -> None:
@@ -322,6 +339,8 @@ def test_of_a_wait_for_several_messages_the_last_one_counts(tmp_path: Path) -> N
     ("loop f a.c:7, static", "loop f a.c:7, static"),
     ("loop relax_the_inner_cells relax.c:42, dynamic", "loop rela… relax.c:42, dynamic"),
     ("region Grid<double>::each(int, int) grid.cpp:7", "region Grid<double… grid.cpp:7"),
+    ("region the::long::namespace::of::one_function", "region …pace::of::one_function"),
+    ("code before the barrier at one::long_function", "code before …ne::long_function"),
 ])
 def test_names_keep_their_line(name: str, shown: str) -> None:
     assert without_tasks.fitting(name, 30) == shown and len(shown) <= 30
@@ -385,3 +404,30 @@ def test_a_rank_that_is_late_in_each_step(tmp_path: Path, late: dict[int, int]) 
 ])  # fmt: skip
 def test_where_serial_code_is(after: str, before: str, said: str) -> None:
     assert without_tasks._serial([{"after": after, "before": before}]) == said
+
+
+@pytest.mark.parametrize(("function", "name"), [
+    ("grid_t::run(Area, std::vector<float>, int (*)(int)) const", "grid_t::run"),
+    ("void call<void (*)(int), int>(void (*)(int), int)", "call<void (*)(int), int>"),
+    ("std::vector<int, Pool<int> > made<long_name>(int) [clone .part.0]", "made<long_name>"),
+    ("(anonymous namespace)::f(int)::{lambda(int)#1}::operator()(int) const",
+     "(anonymous namespace)::f(int)::{lambda(int)#1}::operator()"),
+    ("A::operator int() const", "A::operator int"), ("a.out+0x77", "a.out+0x77"), ("plain", "plain"),
+    ("__grid_task_MOD_collocate", "grid_task::collocate"),
+])  # fmt: skip
+def test_functions_are_called_as_a_programmer_does(function: str, name: str) -> None:
+    assert Location(function, "", 0).short() == name
+    assert Location(f"{function} [clone ._omp_fn.0]", "/there/a.cpp", 7).short() == f"{name} a.cpp:7"
+
+
+def test_numbers_are_never_cut() -> None:
+    """The words of the last column give way, or else the names."""
+    lines = [["a function's name that is long", "14.8 k", "123 ms", "late sender 76.0 %, late receiver 30.4 %"]]
+    for last in ("", "waits"):
+        console = console_for(io.StringIO())
+        shortened = [line if last else line[:-1] for line in lines]
+        console.print(without_tasks._table("names", ["calls", "sum"], shortened * 9, 3, last))
+        shown = console.file.getvalue().splitlines()
+        assert all(len(line) <= 80 for line in shown) and "... 3 more (--json)" in shown[-1]
+        assert all("14.8 k" in line and "123 ms" in line for line in shown[1:-1])
+        assert not last or shown[1].endswith("late receiver…")

@@ -4,7 +4,9 @@ that lies in none. See loops.py for what is charged to whom."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +22,11 @@ _SINGLE, _SINGLE_OTHERS = 3, 4
 WORK_NAMES = {1: "loop", 2: "sections", _SINGLE: "single", 5: "workshare", 6: "distribute", 10: "loop", 11: "loop",
               12: "loop", 13: "loop"}  # fmt: skip
 _SCHEDULES = {10: "static", 11: "dynamic", 12: "guided", 13: "other"}
-_REGION, _BEFORE_BARRIER = 100, 101
-_NAMES = WORK_NAMES | {_REGION: "region", _BEFORE_BARRIER: "code before the barrier"}
+_REGION, _BEFORE_BARRIER, _BEFORE_SOME_BARRIER = range(100, 103)
+_NAMES = WORK_NAMES | {_REGION: "region", _BEFORE_BARRIER: "code before the barrier",
+                   _BEFORE_SOME_BARRIER: "code before a barrier"}  # fmt: skip
+_WHERE = {"code before the barrier": " at", "code before a barrier": " of region"}  # between kind and place
+_RUNTIMES = re.compile(r"lib(marline|gomp|omp|iomp5)\b")
 NOWHERE = "(no code address)"
 
 
@@ -49,7 +54,7 @@ class Construct:
 
     @property
     def name(self) -> str:
-        return f"{self.kind} {'at ' if self.kind.startswith('code') else ''}{self.place.short()}"
+        return f"{self.kind}{_WHERE.get(self.kind, '')} {self.place.short()}"
 
     def document(self) -> dict[str, Any]:
         return {
@@ -85,11 +90,24 @@ def find_entries(of: Analysis, members: Members, teams: Teams, phases: Phases,
     rest = [np.maximum(whole - sums(at, part, count), 0) for whole, part in (
         (phases.work, some.work), (phases.locked, some.locked), (phases.mpi, some.mpi))]  # fmt: skip
     last = phases.at_region_end
-    code = np.where(last, teams.code[members.team[phases.member]], phases.code)
-    outside = Entries(team_phases(phases, members), np.where(last, _REGION, _BEFORE_BARRIER), code, phases.member,
-                      *rest, np.zeros(count, dtype=np.int64), np.ones(count, dtype=np.int64))  # fmt: skip
+    nameless = ~last & _in_runtime(of, members.rank[phases.member], phases.code)
+    code = np.where(last | nameless, teams.code[members.team[phases.member]], phases.code)
+    kind = np.select([last, nameless], [_REGION, _BEFORE_SOME_BARRIER], _BEFORE_BARRIER)
+    outside = Entries(team_phases(phases, members), kind, code, phases.member, *rest,
+                      np.zeros(count, dtype=np.int64), np.ones(count, dtype=np.int64))  # fmt: skip
     # What an initial task runs outside of constructs is serial code (regions.py).
     return some.joined(outside.take(~teams.creates[members.team[phases.member]] & ~members.initial[phases.member]))
+
+
+def _in_runtime(of: Analysis, rank: np.ndarray, code: np.ndarray) -> np.ndarray:
+    """Whether an address lies in the OpenMP runtime itself: compilers turn the call of a barrier that ends a function
+    into a jump, and then the runtime returns into its own code."""
+    found = np.zeros(len(code), dtype=bool)
+    for one, process in of.trace.ranks.items():
+        for part in process.get("maps", []):
+            if _RUNTIMES.match(Path(part["path"]).name):
+                found |= (rank == one) & (code >= part["begin"]) & (code < part["end"])
+    return found
 
 
 def team_phases(phases: Phases, members: Members) -> np.ndarray:
