@@ -245,6 +245,8 @@ def _cut(name: str, most: int = MOST_OF_NAME) -> str:
     if len(name) <= most:
         return name
     found = _PLACE.search(name)
+    if not found and " " in name:
+        return without_tasks.fitting(name, most)
     place = found[0] if found else ""
     return f"{name[: most - len(place) - 1].rstrip()}…{place}"
 

@@ -10,6 +10,7 @@ import pytest
 
 from handmade import (COMPLETE, DETACH, IMPLICIT, LATE_FULFILL, SWITCH, TASKWAIT, UNDEFERRED, A, B, C, Stream,
                       save)  # fmt: skip  first: it finds marline
+from test_without_tasks import AT_REGION_END, Team
 from marline.report.text import bounds
 from marline.trace.analysis import Analysis
 from marline.trace.global_graph.edges import BARRIER as BARRIER_EDGE, TASKWAIT as TASKWAIT_EDGE
@@ -320,6 +321,25 @@ def test_a_barrier_begins_in_the_nanosecond_in_which_another_ends(tmp_path: Path
     times = zip(graph.points.time[barriers.source].tolist(), graph.points.time[barriers.sink].tolist())
     assert sorted(times) == [(100, 210), (200, 210), (210, 210), (210, 210), (210, 310), (300, 310), (310, 310),
                              (310, 310)]  # fmt: skip
+
+
+def test_without_tasks_the_chain_names_loops_regions_and_locks(tmp_path: Path) -> None:
+    """10 ns of serial code. Then thread 1 works 100 ns in a loop and 70 in the rest of the region, where it also waits
+    30 ns for a lock; thread 0 works 40 ns in the loop and waits. Then 20 ns of serial code again."""
+    team = Team(10)
+    team.work(0, 10, 50)
+    team.wait(0, 50, 210, AT_REGION_END)
+    team.work(1, 10, 110)
+    team.add(1, 120, "mutex_acquire", kind=5)
+    team.add(1, 150, "mutex_acquired", kind=5)
+    team.add(1, 160, "mutex_released", kind=5)
+    team.wait(1, 210, 210, AT_REGION_END)
+    found = analysed(tmp_path, *team.end(210).finish(230))
+    assert {row["name"]: row["total_ns"] for row in found.document()["chain"]} == {
+        "loop 0x51": 100, "region 0x61": 70, "waiting for locks and critical regions": 30,
+        "code outside of parallel regions": 30}  # fmt: skip
+    assert {row["name"]: row["total_ns"] for row in found.document()["path"]} == {
+        "loop 0x51": 100, "region 0x61": 70, "code outside of parallel regions": 30}  # fmt: skip
 
 
 def test_the_line_says_which_path_and_keeps_the_place_of_a_long_name() -> None:

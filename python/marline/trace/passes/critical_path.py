@@ -9,7 +9,7 @@ for in this run.
   makes the same work faster on this network.
 - The chain: from the run's last point back, each time to what came last of all that it waited for: also the thread, and
   who had a lock, or let the task go on. Its parts add up to the makespan. Work is named apart where its task has a lock
-  that another one waits for.
+  that another one waits for. Of a program without tasks, work is told by loop and parallel region.
 - `outside`: how much of the path is code outside of explicit tasks. It counts as it ran: the share of a loop that a
   thread had is one piece of work, though another schedule may divide it.
 - Slack of a task: how much later it could end without making the longest path longer.
@@ -32,6 +32,7 @@ from ..read.records import TASK_BITS
 from ..registry import Analysis, analysis_pass
 from ..statistics import group_by, rows
 from .picture import Kinds
+from .without_tasks.places import time_by_place
 
 CREATION, OUTSIDE = "creation of tasks", "code outside of tasks"
 WITHOUT_TASKS = "the program's code"
@@ -90,7 +91,7 @@ class CriticalPath:
         }  # fmt: skip
 
 
-@analysis_pass("critical_path", needs=("global_graph", "breakdown", "tasks", "kinds", "segments"))
+@analysis_pass("critical_path", needs=("global_graph", "breakdown", "tasks", "kinds", "segments", "worksharing"))
 def critical_path(of: Analysis) -> CriticalPath:
     """Over the common total of the breakdown: before it and after it, nothing takes time."""
     graph: GlobalGraph = of["global_graph"]
@@ -146,7 +147,22 @@ def _parts(of: Analysis, graph: GlobalGraph, edges: GraphEdges, time: np.ndarray
     groups = group_by(number)
     table = rows(name=[names[one] for one in groups.key(number).tolist()], kind=[EDGE_KINDS[one].name for one in
                  groups.key(kind).tolist()], edges=groups.count, total_ns=groups.sum(time))  # fmt: skip
+    if not len(tasks.id):
+        places = _by_place(of, graph, edges, time[: len(is_work)], is_work)
+        table = [*places, *(row for row in table if not (places and row["name"].startswith(WITHOUT_TASKS)))]
     return sorted((row for row in table if row["total_ns"]), key=lambda row: -row["total_ns"])
+
+
+def _by_place(of: Analysis, graph: GlobalGraph, edges: GraphEdges, time: np.ndarray,
+              is_work: np.ndarray) -> list[dict[str, Any]]:  # fmt: skip
+    """Work of a program without tasks, by loop and parallel region; apart where a lock is held."""
+    table, held = [], holds_lock(graph.points)[edges.source]
+    for chosen, words in ((is_work & ~held, ""), (is_work & held, HOLDING)):
+        code = np.flatnonzero(chosen)
+        source, sink = edges.source[code], edges.sink[code]
+        places = time_by_place(of, graph.points.task[sink], graph.time[source], graph.time[sink], time[code])
+        table += [row | {"name": row["name"] + words} for row in places]
+    return table
 
 
 def _chain_parts(of: Analysis, graph: GlobalGraph, chain: GraphEdges) -> list[dict[str, Any]]:

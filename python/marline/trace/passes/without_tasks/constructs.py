@@ -22,9 +22,9 @@ _SINGLE, _SINGLE_OTHERS = 3, 4
 WORK_NAMES = {1: "loop", 2: "sections", _SINGLE: "single", 5: "workshare", 6: "distribute", 10: "loop", 11: "loop",
               12: "loop", 13: "loop"}  # fmt: skip
 _SCHEDULES = {10: "static", 11: "dynamic", 12: "guided", 13: "other"}
-_REGION, _BEFORE_BARRIER, _BEFORE_SOME_BARRIER = range(100, 103)
-_NAMES = WORK_NAMES | {_REGION: "region", _BEFORE_BARRIER: "code before the barrier",
-                   _BEFORE_SOME_BARRIER: "code before a barrier"}  # fmt: skip
+REGION, _BEFORE_BARRIER, _BEFORE_SOME_BARRIER = range(100, 103)
+_NAMES = WORK_NAMES | {REGION: "region", _BEFORE_BARRIER: "code before the barrier",
+                       _BEFORE_SOME_BARRIER: "code before a barrier"}  # fmt: skip
 _WHERE = {"code before the barrier": " at", "code before a barrier": " of region"}  # between kind and place
 _RUNTIMES = re.compile(r"lib(marline|gomp|omp|iomp5)\b")
 NOWHERE = "(no code address)"
@@ -92,7 +92,7 @@ def find_entries(of: Analysis, members: Members, teams: Teams, phases: Phases,
     last = phases.at_region_end
     nameless = ~last & _in_runtime(of, members.rank[phases.member], phases.code)
     code = np.where(last | nameless, teams.code[members.team[phases.member]], phases.code)
-    kind = np.select([last, nameless], [_REGION, _BEFORE_SOME_BARRIER], _BEFORE_BARRIER)
+    kind = np.select([last, nameless], [REGION, _BEFORE_SOME_BARRIER], _BEFORE_BARRIER)
     outside = Entries(team_phases(phases, members), kind, code, phases.member, *rest,
                       np.zeros(count, dtype=np.int64), np.ones(count, dtype=np.int64))  # fmt: skip
     # What an initial task runs outside of constructs is serial code (regions.py).
@@ -213,7 +213,7 @@ def _charge(phase: np.ndarray, kind: np.ndarray, excess: np.ndarray,
     phases = distinct(phase)
     known = find(phases, waits[0])
     waited = sums(known[known >= 0], waits[1][known >= 0], len(phases))[find(phases, phase)]
-    explained = np.minimum(excess, waited) + np.where(kind < _REGION, waited // 10, 0)
+    explained = np.minimum(excess, waited) + np.where(kind < REGION, waited // 10, 0)
     order = np.lexsort((-excess, -explained, phase))
     chosen = order[group_starts(phase[order])]
     charged[chosen] = waited[chosen]
