@@ -27,7 +27,8 @@ _PATTERNS = (("late_sender_ns", "late sender"), ("late_receiver_ns", "late recei
 
 def figures(document: Mapping[str, Any], lost: Mapping[str, int], whole: int, taken: int) -> dict[str, Any]:
     """For the rules of causes.py. `lost`: the breakdown's causes; `taken`: for so long other programs had a thread's
-    core. A thread that is late for this reason makes all others of its team wait, and is not the construct's fault."""
+    core. A thread that is late for this reason makes all others of its team wait, and is not the construct's fault, nor
+    the barrier's."""
     constructs, barriers = document["loops"]["constructs"], lost["idle_barrier_ns"]
     worst = max(constructs, key=lambda one: one["waited_ns"], default=None)
     if worst and worst["waited_ns"] <= taken * (worst["threads"] - 1):
@@ -36,13 +37,14 @@ def figures(document: Mapping[str, Any], lost: Mapping[str, int], whole: int, ta
     arrivals = document["loops"]["arrivals"]
     waited = min(worst["waited_ns"], barriers) if worst else 0
     locked = min(sum(one["locked_ns"] for one in constructs), barriers - waited)
+    by_others = taken * (max((one["threads"] for one in constructs), default=1) - 1)
     return {
         "construct_wait_ns": waited,
         "construct_what": f"{worst['name']}: {difference(worst)}" if worst else "",
         "construct_advice": remedy(worst) if worst else "",
         "lock_wait_ns": locked,
         "lock_place": max(constructs, key=lambda one: one["locked_ns"])["name"] if locked else "",
-        "idle_barrier_ns": barriers - waited - locked,
+        "idle_barrier_ns": max(barriers - waited - locked - by_others, 0),
         "barrier_places": _places(others, whole, ", also" if worst else ", most of it"),
         "phase_work_ns": sum(one["time_ns"] for one in constructs) / arrivals if arrivals else 0.0,
         "serial_place": _serial(document["loops"]["serial"]),

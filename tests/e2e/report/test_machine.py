@@ -13,6 +13,7 @@ import pytest
 from advice import CPUS, busy
 from conftest import EXHAUSTIVE, SECONDS, clean_environment
 from handmade import IMPLICIT, A, B, Stream, save  # first of what needs it: it finds marline
+from test_without_tasks import AT_REGION_END, Team
 
 from marline.report import machine, metrics
 from marline.trace.analysis import Analysis
@@ -56,6 +57,20 @@ def test_overhead_is_the_runtime_s_only_as_far_as_nobody_else_had_the_core(tmp_p
     for taken in ({"waited_for_core_ns": 80 * US}, samples(steal_ns=80 * US), samples(throttled_ns=90 * US),
                   {"waited_for_core_ns": 50 * US} | samples(steal_ns=30 * US)):  # fmt: skip
         assert not {"fine grain", "overhead"} & set(causes(tmp_path, **taken)), taken
+
+
+def test_threads_that_wait_for_one_without_a_core_wait_for_the_machine(tmp_path: Path) -> None:
+    """Thread 1 works 400 us, thread 0 100 us and waits 300. If thread 1 had no core for 300 us, neither its loop nor
+    the barrier is to blame."""
+    team = Team()
+    for index, length in ((0, 100 * US), (1, 400 * US)):
+        team.work(index, 0, length)
+        team.wait(index, length, 400 * US, AT_REGION_END)
+    streams = list(team.end(400 * US).finish(400 * US))
+    for taken, names in ((0, ["unequal threads"]), (300 * US, ["busy cores"])):
+        save(tmp_path, streams, cpus=2, waited_for_core_ns=taken)
+        found = metrics.make_document(Analysis(load(tmp_path)))["causes"]
+        assert [cause["name"] for cause in found] == names
 
 
 def test_each_cause_has_its_time(tmp_path: Path) -> None:
