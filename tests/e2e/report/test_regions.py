@@ -10,9 +10,12 @@ the text, the page, the timelines. Times are ns from the first record.
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from handmade import IMPLICIT, Stream, save  # first: it finds marline
 from in_process import document_of, report
@@ -20,6 +23,7 @@ from in_process import document_of, report
 from marline.trace.analysis import Analysis
 from marline.trace.passes.regions import Spans
 from marline.trace.read.reader import read_trace
+from marline.trace.views.timeline import timeline
 
 OTHER = 201
 SOLVE, FILL, SEND, JOB, SAVED, DRIVER = range(71, 77)
@@ -72,6 +76,45 @@ def test_pass(folder: Path) -> None:
         ("send", 0, 1, 40, 80, True, False), ("solve", 0, 1, 0, 100, True, True),
         ("solve", 0, 2, 0, 40, True, True), ("solve", 1, 1, 0, 60, True, False)]  # fmt: skip
     assert found.color[found.name == found.names.index("fill")].tolist() == [0x112233, 0, 0]
+
+
+STEPS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2), st.booleans()), min_size=1, max_size=40)
+
+
+@settings(max_examples=60, deadline=None)
+@given(STEPS)
+def test_regions_end_in_their_group(steps: list[tuple[int, int, bool]]) -> None:
+    """Random begins and ends of three groups in two tasks, one a nanosecond: as stacks, one for each task and group. In
+    a timeline what shares a track nests."""
+    streams = [Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=2),
+               Stream(2).add(1000, "implicit_begin", OTHER, index=1, size=2)]  # fmt: skip
+    open_ones: dict[tuple[int, int], list[int]] = {}
+    expected = []
+    for now, (which, group, begins) in enumerate(steps, start=1):
+        event = ("region" if group == 0 else "group") + ("_begin" if begins else "_end")
+        fields = ({"text": FILL} if begins else {}) | ({"group": group} if group else {})
+        streams[which].add(1000 + now, event, (IMPLICIT, OTHER)[which], **fields)
+        stack = open_ones.setdefault((which, group), [])
+        if begins:
+            stack.append(now)
+        elif stack:
+            expected.append((which + 1, stack.pop(), now))
+    last = len(steps) + 1
+    expected += [(which + 1, start, last) for (which, _), stack in open_ones.items() for start in stack]
+    for stream, task in zip(streams, (IMPLICIT, OTHER)):
+        stream.add(1000 + last, "implicit_end", task)
+    with tempfile.TemporaryDirectory() as made:
+        of = Analysis(read_trace(save(Path(made), streams)))
+        found = of["regions"]
+        assert sorted(zip(found.thread.tolist(), found.start.tolist(), found.end.tolist())) == sorted(expected)
+        slices = timeline(of).slices
+    bars = sorted(zip(slices.track.tolist(), slices.start.tolist(), (-slices.end).tolist(), slices.depth.tolist()))
+    inside: list[tuple[int, int]] = []
+    for track, start, end, _ in bars:
+        while inside and (inside[-1][0] != track or inside[-1][1] <= start):
+            inside.pop()
+        assert not inside or -end <= inside[-1][1]
+        inside.append((track, -end))
 
 
 def test_document_and_text(folder: Path) -> None:
