@@ -87,10 +87,11 @@ def loops(of: Analysis, lanes: Lanes) -> str:
 def regions(of: Analysis, lanes: Lanes) -> str:
     spans: Spans = of["regions"]
     rows = _rows_of_spans(spans.name, spans.names, spans, lanes) + _rows_of_marks(of["marks"], lanes)
-    return table("regions", "Regions that the program named", _SPAN_HEADS, rows, "\"show\" leads to the longest.")
+    return table("regions", "Regions that the program named", _SPAN_HEADS, rows, "Most / mean: of the threads that "
+                 "were in it. \"show\" leads to the longest.")  # fmt: skip
 
 
-_SPAN_HEADS = ("name", "rank", "times", "sum", "mean", "shortest", "longest")
+_SPAN_HEADS = ("name", "rank", "times", "sum", "mean", "shortest", "longest", "threads", "most / mean")
 
 
 def _rows_of_spans(name: np.ndarray, texts: list[str], spans: Spans, lanes: Lanes) -> list[Row]:
@@ -98,10 +99,17 @@ def _rows_of_spans(name: np.ndarray, texts: list[str], spans: Spans, lanes: Lane
     groups = group_by(name, spans.rank)
     longest = np.lexsort((length, spans.rank, name))[np.cumsum(groups.count) - 1] if len(groups.count) else groups.first
     lane = lanes.of_threads(spans.rank, spans.thread)
-    columns = (groups.key(name), groups.key(spans.rank), groups.count, groups.sum(length), groups.min(length), longest)
-    rows = [Row((words(texts[one]), number(rank), number(times), time(total), time(total / times), time(least),
-                 time(int(length[row]))), Place(int(spans.start[row]), int(spans.end[row]), int(lane[row])))
-            for one, rank, times, total, least, row in zip(*(column.tolist() for column in columns))]  # fmt: skip
+    by_thread = group_by(name, spans.rank, spans.thread)
+    threads = group_by(by_thread.key(name), by_thread.key(spans.rank))
+    total = groups.sum(length)
+    unequal = threads.max(by_thread.sum(length)) * threads.count / np.maximum(total, 1)
+    columns = (groups.key(name), groups.key(spans.rank), groups.count, total, groups.min(length), longest,
+               threads.count, unequal)  # fmt: skip
+    rows = []
+    for one, rank, times, spent, least, row, many, most in zip(*(column.tolist() for column in columns)):
+        cells = (words(texts[one]), number(rank), number(times), time(spent), time(spent / times), time(least),
+                 time(int(length[row])), number(many), Cell(f"{most:.2f}" if many > 1 else "", most))  # fmt: skip
+        rows.append(Row(cells, Place(int(spans.start[row]), int(spans.end[row]), int(lane[row]))))
     return sorted(rows, key=lambda row: -float(row.cells[3].key))
 
 
@@ -112,7 +120,7 @@ def _rows_of_marks(marks: Marks, lanes: Lanes) -> list[Row]:
     first = groups.order[groups.first][by_rank.order[by_rank.first]]
     lane = lanes.of_threads(marks.rank, marks.thread)
     none = Cell("", 0)
-    return [Row((words(f"{marks.names[name]} (mark)"), number(rank), number(times), *(none,) * 4),
+    return [Row((words(f"{marks.names[name]} (mark)"), number(rank), number(times), *(none,) * 6),
                 Place(at, at + 1, one))
             for name, rank, times, at, one in zip(*(column.tolist() for column in (
                 marks.name[first], marks.rank[first], by_rank.sum(groups.count), marks.time[first], lane[first])))

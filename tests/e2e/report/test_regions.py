@@ -10,11 +10,12 @@ the text, the page, the timelines. Times are ns from the first record.
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from handmade import IMPLICIT, Stream, save  # first: it finds marline
@@ -83,6 +84,7 @@ STEPS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2), st.booleans()),
 
 @settings(max_examples=60, deadline=None)
 @given(STEPS)
+@example([(0, 0, True), (0, 1, False)])
 def test_regions_end_in_their_group(steps: list[tuple[int, int, bool]]) -> None:
     """Random begins and ends of three groups in two tasks, one a nanosecond: as stacks, one for each task and group. In
     a timeline what shares a track nests."""
@@ -140,4 +142,5 @@ def test_timelines(folder: Path, tmp_path: Path) -> None:
     drawn = {(tracks[one["pid"], one["tid"]].split()[0], one["name"]) for one in events if one["ph"] in "XB"}
     assert {("thread", "solve"), ("ranges", "job"), ("ranges", "fill"), ("ranges", "saved")} <= drawn
     page = (tmp_path / "p.html").read_text()
+    assert re.search(r"solve</td>.*?>140 ns<.*?>1.43<", page.replace("\n", ""))  # 100 of 140 ns on one of two threads
     assert "saved (mark)" in page and "rank 0 thread 0 driver" in page

@@ -81,7 +81,7 @@ def regions(of: Analysis) -> Spans:
     begins, ends = (np.r_[trace.select(f"region_{edge}"), trace.select(f"group_{edge}")] for edge in ("begin", "end"))
     nested = _pairs(trace, begins, ends, trace.task[np.r_[begins, ends]])
     partner, nests = nested, np.ones(len(begins), dtype=bool)
-    if len(trace.select("group_begin")):
+    if len(trace.select("group_begin")) or len(trace.select("group_end")):
         group = np.r_[_groups(trace, "region_begin", "group_begin"), _groups(trace, "region_end", "group_end")]
         partner = _pairs(trace, begins, ends, _one_key(trace.task[np.r_[begins, ends]], group))
         nests = partner == nested
