@@ -288,9 +288,9 @@ def test_regions_nest_within_a_task(tmp_path: Path) -> None:
     stream.add(1100, "region_end", C)  # of a region that began before recording did
     assert analysed(tmp_path, stream).document("regions") == [
         {"name": "inner", "rank": 0, "count": 3, "total_ns": 55, "mean_ns": 55 / 3, "min_ns": 10, "max_ns": 25,
-         "open": 0},
+         "open": 0, "threads": 1, "max_thread_ns": 55},
         {"name": "outer", "rank": 0, "count": 2, "total_ns": 80 + 30, "mean_ns": 55.0, "min_ns": 30, "max_ns": 80,
-         "open": 1}]  # fmt: skip
+         "open": 1, "threads": 1, "max_thread_ns": 110}]  # fmt: skip
 
 
 def test_worksharing(tmp_path: Path) -> None:
