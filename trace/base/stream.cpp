@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of Stream that runs seldom: opening, changing windows, closing.
-#include "../common/thread_id.h"
 #include "base/stream.hpp"
 
 #include <errno.h>
@@ -9,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../common/thread_id.h"
 #include "file/container.hpp"
 #include "base/core_waits.hpp"
 #include "base/packer.hpp"

@@ -42,7 +42,7 @@ def beginning(thread: int, task: int, names: bool = True) -> Stream:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("trace")
-    first = beginning(1, IMPLICIT).add(1001, "thread_name", IMPLICIT, text=DRIVER, os_thread=1)
+    first = beginning(1, IMPLICIT).add(1001, "thread_name", IMPLICIT, text=DRIVER, thread=1)
     first.add(1005, "range_begin", IMPLICIT, text=JOB, range=3)
     first.add(1010, "group_begin", IMPLICIT, text=FILL, group=7, color=0x112233)
     first.add(1020, "mark", IMPLICIT, text=SAVED)
