@@ -29,7 +29,7 @@ NOT_KNOWN = ("efficiency, critical path, bounds, late sends and the causes of wa
 MOST_CAUSES = 6
 _PARTS = ("work_ns", "idle_ns", "overhead_ns")
 _OF_OTHERS = re.compile(r"\d+ ranks? of \d+ ")  # what one node says of ranks that are in other parts
-_KEYS = ("program", "ranks", "total", "graph", "kinds", "mpi", "regions", "remarks", "incomplete")
+_KEYS = ("program", "ranks", "total", "graph", "kinds", "mpi", "regions", "marks", "remarks", "incomplete")
 Row = dict[str, Any]
 
 
@@ -54,6 +54,7 @@ def merge(files: Sequence[Path]) -> dict[str, Any]:
         "kinds": _by_name(parts, lambda part: part["kinds"]),
         "mpi": {"functions": _by_name(parts, lambda part: part["mpi"]["functions"])},
         "regions": [row for part in parts for row in part["regions"]],
+        "marks": [row for part in parts for row in part["marks"]],
         "remarks": _distinct(part["remarks"] for part in parts),
         "incomplete": [line for part in parts for line in part["incomplete"] if not _OF_OTHERS.match(line)],
     }  # fmt: skip
@@ -110,7 +111,7 @@ def print_merged(document: dict[str, Any], console: Console) -> None:
     parts = [text.header(document), text.breakdown(document), _causes(document["total"])]
     parts += [text.kinds(document)] if document["kinds"] else []
     parts += [without_tasks.mpi(document)] if document["mpi"]["functions"] else []
-    parts += [text.regions(document)] if document["regions"] else []
+    parts += [text.regions(document)] if document["regions"] or document["marks"] else []
     notes = text.lines()
     notes.add_row("not known", NOT_KNOWN)
     if left_out := document["program"]["ranks_left_out"]:
