@@ -144,11 +144,7 @@ def _resolve_file(file: _File, offsets: list[int], notes: list[str], inlined: bo
         return found
     found |= {offset: chain for offset, chain in zip(offsets, chains, strict=True) if chain}
     if not any(place.line for chain in found.values() for place in chain):
-<<<<<<< HEAD
-        notes.append(f"{Path(file.path).name} has no line numbers: build it with -g, or install its package's debug "
-=======
         notes.append(f"no line numbers in {Path(file.path).name}: build it with -g, or install its package's debug "
->>>>>>> 42bb7556 (trace: name threads by the recorder's number)
                      "symbols")  # fmt: skip
     return found
 

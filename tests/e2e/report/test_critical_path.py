@@ -323,7 +323,7 @@ def test_a_barrier_begins_in_the_nanosecond_in_which_another_ends(tmp_path: Path
                              (310, 310)]  # fmt: skip
 
 
-def test_without_tasks_the_chain_names_loops_regions_and_locks(tmp_path: Path) -> None:
+def test_without_tasks_the_chain_names_loops_and_regions(tmp_path: Path) -> None:
     """10 ns of serial code. Then thread 1 works 100 ns in a loop and 70 in the rest of the region, where it also waits
     30 ns for a lock; thread 0 works 40 ns in the loop and waits. Then 20 ns of serial code again."""
     team = Team(10)
@@ -336,7 +336,7 @@ def test_without_tasks_the_chain_names_loops_regions_and_locks(tmp_path: Path) -
     team.wait(1, 210, 210, AT_REGION_END)
     found = analysed(tmp_path, *team.end(210).finish(230))
     assert {row["name"]: row["total_ns"] for row in found.document()["chain"]} == {
-        "loop 0x51": 100, "region 0x61": 70, "waiting for locks and critical regions": 30,
+        "loop 0x51": 100, "region 0x61": 70, "waiting of tasks, for what is not recorded": 30,
         "code outside of parallel regions": 30}  # fmt: skip
     assert {row["name"]: row["total_ns"] for row in found.document()["path"]} == {
         "loop 0x51": 100, "region 0x61": 70, "code outside of parallel regions": 30}  # fmt: skip
