@@ -139,6 +139,7 @@ void Kept::fold_one(u64 thread, const Record& record) {
     case event::mpi_comm::kNumber:
     case event::mpi_member::kNumber:
     case event::device_begin::kNumber:
+    case event::thread_name::kNumber:
     case event::counter_name::kNumber: define(record); break;
     default: break;
   }

@@ -32,7 +32,7 @@ _LOW = np.uint64((1 << 32) - 1)
 _16, _32, _48 = np.uint64(16), np.uint64(32), np.uint64(48)
 _N = {name: event.number for name, event in EVENTS.items()}
 _LIVES = [_N[name] for name in ("task_create", "implicit_begin", "parallel_begin")]
-_DEFINITIONS = [_N[name] for name in ("text", "mpi_comm", "mpi_member", "device_begin", "counter_name")]
+_DEFINITIONS = [_N[name] for name in ("text", "mpi_comm", "mpi_member", "device_begin", "counter_name", "thread_name")]
 _SCOPES = [(_N[begin], _N[end]) for begin, end in (
     ("work_begin", "work_end"), ("sync_begin", "sync_end"), ("region_begin", "region_end"),
     ("mpi_enter", "mpi_exit"), ("mutex_acquire", "mutex_acquired"), ("wait_begin", "wait_end"))]  # fmt: skip
