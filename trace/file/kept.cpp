@@ -42,10 +42,10 @@ bool only_tries(u64 kind) { return kind == 2 || kind == 4; }
 
 }  // namespace
 
-void Kept::place(Record* tables, u64 places, Grow grow, Record* definitions, u64 most, Counts* counts) {
+void Kept::place(Record* tables, u64 places, Grow give_memory, Record* definitions, u64 most, Counts* counts) {
   tables_ = tables;
   largest_ = places / 2;
-  give_memory_ = grow;
+  give_memory_ = give_memory;
   use_table(kFirstPlaces / 2);
   definitions_ = definitions;
   room_ = most;

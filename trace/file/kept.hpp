@@ -19,16 +19,16 @@ namespace marline::trace {
 
 class Kept {
  public:
-  // `places`: a power of two, for all tables, of which the first kFirstPlaces have memory; `grow` gives memory to the
-  // first so many, or says no. `most`: definitions that have room. `counts`: where the file keeps how many definitions
-  // there are, and how many records of both kinds had no room.
+  // `places`: a power of two, for all tables, of which the first kFirstPlaces have memory; `give_memory` gives memory
+  // to the first so many, or says no. `most`: definitions that have room. `counts`: where the file keeps how many
+  // definitions there are, and how many records of both kinds had no room.
   using Grow = bool (*)(u64 places);
   static constexpr u64 kFirstPlaces = 2048;
   struct Counts {
     u64 definitions;
     u64 lost;
   };
-  void place(Record* tables, u64 places, Grow grow, Record* definitions, u64 most, Counts* counts);
+  void place(Record* tables, u64 places, Grow give_memory, Record* definitions, u64 most, Counts* counts);
 
   // `thread`: whose records these are. They follow the ones that were last folded for this thread.
   void fold(u64 thread, const Record* records, u64 count);
