@@ -43,8 +43,8 @@ def test_says_who_and_where(marline, tasks):
     head, rest = re.split(r"  suspended (?:in marline_event_wait, called )?at\n", result.stderr)
     assert re.search(r'task "guard" \(.* ?mutex_tasks\.cpp:\d+\) was suspended while it held a mutex\n', head)
     suspended, _, locked = rest.partition(" locked at\n")
-    assert f"guard() mutex_tasks.cpp:{line_of('mutex_tasks.cpp', 'suspend')}\n" in suspended
-    assert locked.startswith(f"    guard() mutex_tasks.cpp:{line_of('mutex_tasks.cpp', 'lock guard')}\n")
+    assert f"guard mutex_tasks.cpp:{line_of('mutex_tasks.cpp', 'suspend')}\n" in suspended
+    assert locked.startswith(f"    guard mutex_tasks.cpp:{line_of('mutex_tasks.cpp', 'lock guard')}\n")
 
 
 @pytest.mark.parametrize("case", ["reader", "yield", "undeferred", "recursion", "implicit"])

@@ -46,9 +46,10 @@ def printed(document: dict[str, Any]) -> str:
 
 # All titles of lines and tables (report/text.py, notable.py, without_tasks.py, efficiency_text.py).
 TITLES = ["discovery", "graph", "dependences", "efficiency", "useful", "bounded by", "critical path", "at best",
-          "communication", "waits", "late sends", "outliers", "extra edges", "overlap", "memory", "tasks by time",
-          "MPI by time", "loops and regions by time", "functions by time", "devices", "regions by time", "biggest loss",
-          "try next", "expected", "not known", "remark", "incomplete"]  # fmt: skip
+          "communication", "waits", "late sends", "outliers", "extra edges", "overlap", "memory", "first touch",
+          "tasks by time", "MPI by time", "loops and regions by time", "functions by time", "counters by time",
+          "devices", "your regions by time", "biggest loss", "try next", "expected", "not known", "remark",
+          "incomplete"]  # fmt: skip
 
 
 def titles(text: str) -> set[str]:

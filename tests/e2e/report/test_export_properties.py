@@ -42,7 +42,7 @@ def test_any_run_can_be_exported(ranks: list[Runtime]) -> None:
 
 def check_timelines(of: Analysis, folder: Path) -> None:
     drawn = timeline(of)
-    write_speedscope(drawn, folder / "out", "app")
+    write_speedscope(drawn, of["samples"], folder / "out", "app")
     bars = read_speedscope(json.loads((folder / "out").read_text()))
     on_threads = sum(end - start for name, _, start, end, depth in bars if "thread" in name and depth == 0)
     runs = of["segments"]

