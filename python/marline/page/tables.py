@@ -31,12 +31,14 @@ _AROUND = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 def all_tables(of: Analysis, document: Document, timeline: Timeline, styles: Styles) -> str:
     """A new table is one function and one entry here."""
     lanes = timeline.lanes
+    all_ranks = not document["program"]["ranks_left_out"]
     return "".join((
         kinds(of, document, lanes), further.counters(document), flame.functions(document),
-        bounds(of, document, lanes),
+        bounds(of, document, lanes) if all_ranks else "",
         outliers(of, document, lanes), kind_graph(of, styles),
         further.loops(of, document, lanes) or loops(of, lanes), regions(of, lanes), calls(of, document, lanes),
-        further.mpi_waits(of, document, lanes), messages(of, lanes), further.early_sends(of, document, lanes),
+        further.mpi_waits(of, document, lanes), messages(of, lanes),
+        further.early_sends(of, document, lanes) if all_ranks else "",
         further.slow_patterns(of, document, lanes), ranks(of, document, lanes), further.nodes(document),
         further.threads(document), devices(of, document, lanes), passes(document), rows_of_timeline(timeline, styles),
     ))  # fmt: skip

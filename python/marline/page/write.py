@@ -237,9 +237,14 @@ def _verdict(of: Analysis, document: dict[str, Any], lanes: Lanes) -> str:
                          f"<ol>{items}</ol></details>")  # fmt: skip
     else:
         lines.append('<p class="loss"><span class="label">Biggest loss</span>None of 1 % of thread time or more.</p>')
-    steps = places.longest_steps(of, lanes)
-    for title, text in report_text.bounds(document["critical_path"], len(document["ranks"])):
-        place = steps.get(document["critical_path"]["chain"][0]["name"]) if title == "bounded by" else None
+    all_ranks = not document["program"]["ranks_left_out"]
+    if not all_ranks:
+        lines += [f'<p><span class="label">{title.capitalize()}</span>{_sentence(text)}</p>'
+                  for title, text in report_text.of_all_ranks(document)]  # fmt: skip
+    steps = places.longest_steps(of, lanes) if all_ranks else {}
+    path = document["critical_path"]
+    for title, text in report_text.bounds(path, len(document["ranks"])) if all_ranks else ():
+        place = steps.get(path["chain"][0]["name"]) if title == "bounded by" else None
         where = " " + jump(place, "show where", "the longest step of its largest part") if place else ""
         lines.append(f'<p><span class="label">{title.capitalize()}</span>{escape(text)}.{where}</p>')
     for title, key in (("Incomplete", "incomplete"), ("Remark", "remarks")):
@@ -268,7 +273,7 @@ def _figures(document: dict[str, Any]) -> str:
     if len(per_thread) > 1 and max(per_thread):
         balance = sum(row["work_ns"] for row in document["ranks"]) / total["threads"] / max(per_thread)
         figures.append(("balance of ranks", percent(balance, 1), "mean work per thread, of the most of any rank"))
-    if path["least_ns"]:
+    if path["least_ns"] and not document["program"]["ranks_left_out"]:
         figures.append(("least time", duration(path["least_ns"]), "for the same work, divided as it is, on as many "
                         "threads"))  # fmt: skip
         limit = "" if path["span_ns"] == path["path_ns"] else ", if MPI took no time"

@@ -24,7 +24,7 @@ NAMED = {"p01": "locks", "p02": "narrow graph", "p03": "imbalance", "p04": "few 
          "p06": "MPI", "p07": "last tasks", "p08": "unequal threads", "p09": "fine grain", "p10": "imbalance",
          "p11": "discovery"}  # fmt: skip
 # What else of the report leads to the fault: in the verdict, or in the line that it begins with.
-SAYS = {"p01": ("bounded by", "the program's code, holding a lock"), "p02": ("biggest loss", "come from state alone"),
+SAYS = {"p01": ("bounded by", "holding a lock"), "p02": ("biggest loss", "come from state alone"),
         "p03": ("biggest loss", "in one call: rank 0 waits"),
         "p07": ("biggest loss", "the longest task is step p07.c:2"),
         "p08": ("critical path", "another schedule may be faster"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from marline.report.history import LEAST_RUNS, SURE, mann_whitney
+from marline.report.history import SURE, mann_whitney
 
 Summary = Mapping[str, Any]  # of one run (compare.py)
 ENOUGH_RUNS = 4  # of each side: with fewer, no difference can be sure
@@ -51,8 +51,9 @@ def values(runs: Iterable[Summary], table: str, name: str, key: str) -> list[flo
 
 
 def chance(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """How likely a difference like this, or a larger one, is if both sides are equal. None: too few runs to say."""
-    if min(len(first), len(second)) < LEAST_RUNS:
+    """How likely a difference like this, or a larger one, is if both sides are equal. None: one side has a single run,
+    of which nothing is known. (With two or three of each it is 0.1 at the least.)"""
+    if min(len(first), len(second)) < 2:
         return None
     return mann_whitney(first[-MOST_RUNS:], second[-MOST_RUNS:])
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..model import Segments, Suspensions, Tasks
 from ..model import lock_waits as rows_of_locks
-from ..read.columns import TimeLines, distinct, group_starts
+from ..read.columns import TimeLines, distinct, find, group_starts
 from ..read.records import Trace
 from . import edges as kinds
 from . import points as what
@@ -64,8 +64,14 @@ def _let_go(trace: Trace, rows: np.ndarray, lock: np.ndarray, released: np.ndarr
     tasks = distinct(trace.task[rows])
     count = max(int(lock.max()), int(lock_released.max())) + 1
     key = np.searchsorted(tasks, trace.task[rows]) * count + lock
-    key_released = np.searchsorted(tasks, trace.task[released]) * count + lock_released
-    return TimeLines(key_released, -trace.time[released]).latest(key, -trace.time[rows])
+    # A task may have got its lock before the trace began.
+    task = find(tasks, trace.task[released])
+    known = np.flatnonzero(task >= 0)
+    if not len(known):
+        return np.full(len(rows), -1, dtype=np.int64)
+    end = TimeLines(task[known] * count + lock_released[known], -trace.time[released[known]])
+    at = end.latest(key, -trace.time[rows])
+    return np.where(at >= 0, known[np.maximum(at, 0)], -1)
 
 
 def add_wake_ups(trace: Trace, runs: Segments, suspensions: Suspensions, ready: np.ndarray, points: PointList,

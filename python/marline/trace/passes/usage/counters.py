@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ...model import lane_number, texts
-from ...read.columns import TimeLines, find, group_starts, order_of_small, sums
+from ...read.columns import TimeLines, distinct, find, group_starts, order_of_small, sums
 from ...read.records import Trace
 from ...registry import Analysis, analysis_pass
 from ..of_tasks.work_by_kind import OUTSIDE
@@ -135,7 +135,7 @@ def _names(trace: Trace, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
     of_rank = {(rank, number): known.get(key, f"counter {number}") for rank, number, key in zip(
         trace.rank[named].tolist(), trace.field("counter_name", "counter", named).tolist(), text.tolist())}  # fmt: skip
     key = trace.rank[rows].astype(np.int64) << 16 | trace.field("counter", "counter", rows).astype(np.int64)
-    present = np.flatnonzero(np.bincount(key)) if len(key) else np.zeros(0, dtype=np.int64)
+    present = distinct(key)
     names: dict[str, int] = {}
     place = np.array([names.setdefault(of_rank.get((one >> 16, one & 0xFFFF), f"counter {one & 0xFFFF}"), len(names))
                       for one in present.tolist()], dtype=np.int64)  # fmt: skip

@@ -56,19 +56,22 @@ def memory(of: Analysis) -> Memory:
                      resident_bytes=trace.field("memory", "bytes", resident).astype(np.int64))  # fmt: skip
     threads = [{"rank": rank} | {key: one[key] for key in _OF_THREAD} for rank, described in trace.ranks.items()
                for one in sorted(described.get("threads", []), key=lambda one: one["thread"])]  # fmt: skip
-    nodes = [{"rank": rank} | one for rank in trace.ranks for one in _nodes(
-        _most(trace, placed[trace.rank[placed] == rank]), [one["node"] for one in threads if one["rank"] == rank])]
-    return Memory([_rank(rank, described, over_time, nodes) for rank, described in trace.ranks.items()], nodes, threads,
-                  over_time)  # fmt: skip
-
-
-def _rank(rank: int, described: dict[str, Any], over_time: list[dict[str, Any]],
-          nodes: list[dict[str, Any]]) -> dict[str, Any]:  # fmt: skip
+    threads_on = {rank: [one["node"] for one in described.get("threads", [])]
+                  for rank, described in trace.ranks.items()}  # fmt: skip
+    rank_of = trace.rank[placed]  # ascending
+    nodes_of = {rank: _nodes(_most(trace, placed[slice(*np.searchsorted(rank_of, (rank, rank + 1)))]), on)
+                for rank, on in threads_on.items()}  # fmt: skip
     # The kernel brings its own figure of the peak up to date now and then only.
-    peak = max([described.get("machine_end", {}).get("peak_memory_bytes", 0),
-                *(one["resident_bytes"] for one in over_time if one["rank"] == rank)])  # fmt: skip
-    excess = [one["page_share"] - one["thread_share"] for one in nodes if one["rank"] == rank]
-    return {"rank": rank, "peak_bytes": peak, "excess": max(excess, default=None)}
+    peak = {rank: described.get("machine_end", {}).get("peak_memory_bytes", 0)
+            for rank, described in trace.ranks.items()}  # fmt: skip
+    for one in over_time:
+        peak[one["rank"]] = max(peak[one["rank"]], one["resident_bytes"])
+    return Memory([{"rank": rank, "peak_bytes": peak[rank], "excess": _excess(nodes_of[rank])} for rank in trace.ranks],
+                  [{"rank": rank} | one for rank in trace.ranks for one in nodes_of[rank]], threads, over_time)
+
+
+def _excess(nodes: list[dict[str, Any]]) -> float | None:
+    return max((one["page_share"] - one["thread_share"] for one in nodes), default=None)
 
 
 def _most(trace: Trace, records: np.ndarray) -> dict[int, int]:
