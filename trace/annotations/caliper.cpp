@@ -57,6 +57,32 @@ const char* name_of(AttributeId attribute) {
   return text == nullptr ? "Caliper" : text;
 }
 
+// The loops of a thread that have begun and not ended. Caliper's destructor calls end() in any case, and there it
+// counts only the first time. Loops that are nested deeper are not recorded.
+class OpenLoops {
+ public:
+  bool add(const void* loop) {
+    if (count_ == kMost) return false;
+    loops_[count_++] = loop;
+    return true;
+  }
+  bool remove(const void* loop) {
+    for (int i = count_; i-- > 0;) {
+      if (loops_[i] != loop) continue;
+      for (--count_; i < count_; ++i) loops_[i] = loops_[i + 1];
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr int kMost = 32;
+  const void* loops_[kMost];
+  int count_;
+};
+
+constinit thread_local OpenLoops open_loops __attribute__((tls_model("initial-exec"))) = {};
+
 }  // namespace
 }  // namespace marline::trace
 
@@ -215,12 +241,19 @@ MARLINE_ENTRY void _ZN4cali15ScopeAnnotationD1Ev(void* self) {
 MARLINE_ENTRY void _ZN4cali4LoopC1EPKc(void* self, const char* name) {
   static void* found;
   call_next("_ZN4cali4LoopC1EPKc", found, self, name);
-  begin_value(kLoop, name);
+  if (open_loops.add(self)) begin_value(kLoop, name);
 }
 
 // cali::Loop::end()
 MARLINE_ENTRY void _ZN4cali4Loop3endEv(void* self) {
   static void* found;
-  end_attribute(kLoop);
+  if (open_loops.remove(self)) end_attribute(kLoop);
   call_next("_ZN4cali4Loop3endEv", found, self);
+}
+
+// cali::Loop::~Loop(), which ends the loop if end() has not been called
+MARLINE_ENTRY void _ZN4cali4LoopD1Ev(void* self) {
+  static void* found;
+  if (open_loops.remove(self)) end_attribute(kLoop);
+  call_next("_ZN4cali4LoopD1Ev", found, self);
 }

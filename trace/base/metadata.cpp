@@ -200,7 +200,7 @@ bool Metadata::write(const char* path) const {
   write_counters(out, counters);
   write_clocks(out, *this);
   write_code_maps(out);
-  write_member(out, "ring", options.ring != 0 ? ring : "");
+  write_member(out, "ring", options.ring != 0 && !left_out ? ring : "");
   fprintf(out, "  \"file\": \"%s\",\n  \"process\": %u\n}\n", file, process_number());
   return finish(out, temporary, path);
 }

@@ -90,11 +90,13 @@ void pack_all(Packs& packs) {
 }
 
 void* run(void*) {
-  const sched_param lowest = {};
-  sched_setscheduler(0, SCHED_IDLE, &lowest);  // where that is not allowed, the packer runs as other threads do
   if (cores_known) sched_setaffinity(0, sizeof cores, &cores);
   Packs packs{};
   if (!packs.begin()) return nullptr;
+  // Only now: loading libzstd holds the loader's lock, for which the program may wait. Where this priority is not
+  // allowed, the packer runs as other threads do.
+  const sched_param lowest = {};
+  sched_setscheduler(0, SCHED_IDLE, &lowest);
   // The semaphore is posted after the push, and after the phase has changed: a last round finds everything.
   while (load_phase() == kRunning) {
     while (sem_wait(&filled) != 0 && errno == EINTR) {
@@ -202,6 +204,7 @@ void forget_packer() {
   phase = kOver;
   queue = nullptr;
   recycled = nullptr;
+  in_use = true;  // the group that is mapped goes on growing in the parent: the child must not end it
   pthread_mutex_init(&start_lock, nullptr);
 }
 

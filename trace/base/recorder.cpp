@@ -161,12 +161,9 @@ bool begin_metadata() {
   process.clock_begin = read_clock_pair();
   usleep(2000);  // so that this version of the file, too, gives the counter's frequency
   process.clock_end = read_clock_pair();
-  trace_path(path, ".json");
-  if (!process.write(path)) refuse_folder(directory, strerror(errno));
-  snprintf(path, sizeof path, "%s/events.%016" PRIx64 ".def", directory, kFingerprint);
-  if (!process.write_table(path)) refuse_folder(directory, strerror(errno));
+  // The ring first: a description that names one that is not there makes the whole trace unreadable.
   trace_path(path, ".ring");
-  if (process.options.ring != 0 && !begin_ring(path, process.options.ring)) {
+  if (process.options.ring != 0 && !process.left_out && !begin_ring(path, process.options.ring)) {
     fprintf(stderr,
             "marline-trace: cannot make the ring of %" PRIu64
             " bytes in %s: %s; nothing is recorded: free space, or set "
@@ -174,6 +171,10 @@ bool begin_metadata() {
             process.options.ring, directory, strerror(errno));
     return false;
   }
+  trace_path(path, ".json");
+  if (!process.write(path)) refuse_folder(directory, strerror(errno));
+  snprintf(path, sizeof path, "%s/events.%016" PRIx64 ".def", directory, kFingerprint);
+  if (!process.write_table(path)) refuse_folder(directory, strerror(errno));
   return true;
 }
 

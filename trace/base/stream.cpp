@@ -119,8 +119,11 @@ bool Stream::follow_switches() {
 }
 
 SampleWriter::State Stream::sample_state() {
-  const Stream* stream = mine_if_on();
+  const Stream* stream = mine_;
   if (stream == nullptr) return SampleWriter::State::kOff;
+  // kLook: an earlier sample has met unknown code. The thread looks at its next event, which may be far away.
+  const u64 now = load_switches();
+  if (stream->switches_ == kLook ? is_off(now) : stream->switches_ != now) return SampleWriter::State::kOff;
   return stream->flushing_ ? SampleWriter::State::kBusy : SampleWriter::State::kOpen;
 }
 
@@ -215,7 +218,18 @@ void Stream::change_window() {
   if (appended != nullptr) appended(*this);
 }
 
-// A window whose block is complete, or a new one as long as the thread has few. Null: the packer is behind.
+// Of a thread that has ended, so that programs with many short threads need no more windows than threads at a time; or
+// a new one. Null: no memory.
+Window* Stream::further_window() {
+  Window* window = nullptr;
+  if (pthread_mutex_trylock(&list_lock) == 0) {
+    window = take_recycled();
+    pthread_mutex_unlock(&list_lock);
+  }
+  return window != nullptr ? window : Window::make();
+}
+
+// A window whose block is complete, or a further one as long as the thread has few. Null: the packer is behind.
 Window* Stream::unused_window() {
   if (!packs()) return nullptr;
   for (int i = 0; i < window_count_; ++i) {
@@ -227,7 +241,7 @@ Window* Stream::unused_window() {
       return windows_[i];
     }
   }
-  Window* made = window_count_ < kMostWindows && !in_handler_ ? Window::make() : nullptr;
+  Window* made = window_count_ < kMostWindows && !in_handler_ ? further_window() : nullptr;
   if (made != nullptr) add_window(*made);
   return made;
 }

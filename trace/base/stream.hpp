@@ -193,6 +193,7 @@ class Stream {
   static void write_sample(const u64* frames, int count, u64 weight, bool met_unknown_code);
   void flush();
   void change_window();
+  static Window* further_window();
   Window* unused_window();
   bool copy_window();
   void drop_reserve();

@@ -229,6 +229,11 @@ void Kept::text(u64 thread, const Record& record) {
   constexpr u64 kComplete = 1;
   i64 known = find(kText, id_of(record));
   if (known < 0) {
+    // A text that cannot be kept must not take a place from tasks for good.
+    if (counts_->definitions == room_) {
+      ++counts_->lost;
+      return;
+    }
     put(entry(record.time, id_of(record), event::text::kNumber, 0, thread));
     known = find(kText, id_of(record));
     if (known < 0) return;  // no room

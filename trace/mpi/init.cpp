@@ -12,7 +12,8 @@
 using namespace marline::trace;
 
 MARLINE_MPI int MPI_Init(int* argc, char*** argv) {
-  if (start_recording()) copy_ring_on_signal();
+  start_recording();
+  copy_ring_on_signal();
   recorded(__builtin_return_address(0));
   const Call call = enter({.number = call::k_MPI_Init});
   const int result = mpi().Init(argc, argv);
@@ -27,7 +28,8 @@ MARLINE_MPI int MPI_Init(int* argc, char*** argv) {
 }
 
 MARLINE_MPI int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  if (start_recording()) copy_ring_on_signal();
+  start_recording();
+  copy_ring_on_signal();
   recorded(__builtin_return_address(0));
   const Call call = enter({.number = call::k_MPI_Init_thread});
   const int result = mpi().Init_thread(argc, argv, required, provided);

@@ -123,7 +123,7 @@ extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt
     unsigned omp_version, const char* runtime_version) {
   static ompt_start_tool_result_t result = {marline::trace::initialize, marline::trace::finalize, {}};
   marline::trace::set_runtime(runtime_version, omp_version);
-  if (!marline::trace::start_recording()) return nullptr;
+  const bool records = marline::trace::start_recording();
   marline::trace::copy_ring_on_signal();
-  return &result;
+  return records ? &result : nullptr;
 }

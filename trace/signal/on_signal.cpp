@@ -35,6 +35,8 @@ char target[kPathBytes];  // the trace's folder
 char command[PATH_MAX];   // bin/marline of this installation
 const char* const kOurs[] = {"LD_PRELOAD=", "LD_LIBRARY_PATH=", "MARLINE_"};
 
+void do_nothing(int) {}  // not SIG_IGN, which a program that is started from here would inherit
+
 void on_signal(int) {
   if (getpid() != owner) return;  // a forked child has the pipe, but no thread
   const int error = errno;
@@ -75,6 +77,23 @@ char** plain_environment() {
   return list;
 }
 
+// Starts a program that ends at once, and can be ended by signals, which this thread blocks. 0, or an error number.
+int start(char* const* words, char* const* environment) {
+  posix_spawnattr_t attributes;
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  pid_t child;
+  int status = 0;
+  int error = posix_spawn(&child, words[0], nullptr, &attributes, words, environment);
+  posix_spawnattr_destroy(&attributes);
+  // The program may have waited for it meanwhile (ECHILD).
+  if (error == 0 && waitpid(child, &status, 0) == child && status != 0) error = ECANCELED;
+  return error;
+}
+
 // Each rank copies its own ring into the folder of the same number; one of them says where.
 void copy(int number) {
   char script[] = "\"$0\" ps --trace \"$1\" --only $3 \"$2\" >&2 &";
@@ -88,15 +107,11 @@ void copy(int number) {
   char with_script[] = "-c";
   char* words[] = {shell_name, with_script, script, command, folder, pid, speaks_for_job() ? nothing : quiet, nullptr};
   char** environment = plain_environment();
-  pid_t shell;
-  int status = 0;
-  const bool started = environment != nullptr &&
-                       posix_spawn(&shell, shell_name, nullptr, nullptr, words, environment) == 0 &&
-                       waitpid(shell, &status, 0) == shell && status == 0;
+  const int error = environment == nullptr ? ENOMEM : start(words, environment);
   free(environment);
-  if (!started) {
+  if (error != 0) {
     fprintf(stderr, "marline-trace: MARLINE_TRACE_SIGNAL: cannot start %s: %s; run `marline ps --trace %s %s`\n",
-            command, strerror(errno), folder, pid);
+            command, strerror(error), folder, pid);
   }
 }
 
@@ -135,11 +150,19 @@ bool start_thread() {
 void copy_ring_on_signal() {
   static int begun;
   const int signal = process.options.signal;
-  if (signal == 0 || !has_ring() || __atomic_exchange_n(&begun, 1, __ATOMIC_RELAXED) != 0) return;
-  const char* wanted = trusted_variable("MARLINE_TRACE_SIGNAL");
+  if (signal == 0) return;
   struct sigaction before;
+  struct sigaction action = {};
+  action.sa_flags = SA_RESTART | SA_ONSTACK;
   sigaction(signal, nullptr, &before);
-  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+  if (!has_ring()) {
+    action.sa_handler = do_nothing;
+    if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
+    return;
+  }
+  if (__atomic_exchange_n(&begun, 1, __ATOMIC_RELAXED) != 0) return;
+  const char* wanted = trusted_variable("MARLINE_TRACE_SIGNAL");
+  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN && before.sa_handler != do_nothing) {
     refuse_option("MARLINE_TRACE_SIGNAL", wanted, "a signal that the program does not handle itself");
   }
   trace_path(target, "");
@@ -151,9 +174,7 @@ void copy_ring_on_signal() {
             command[0] == '\0' ? "no bin/marline beside this library" : strerror(errno), getpid());
     return;
   }
-  struct sigaction action = {};
   action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;
   sigaction(signal, &action, nullptr);
 }
 

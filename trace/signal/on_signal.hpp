@@ -8,8 +8,9 @@
 namespace marline::trace {
 
 // Does what the option says, if it is set. Copies go into DIR.signal1, then DIR.signal2, ..., beside the trace DIR.
-// Ends the program with a line if something else handles the signal already. Called once recording has started; later
-// calls do nothing.
+// A process without a ring, such as a rank that is left out, ignores the signal, which a job gets as a whole. Ends the
+// program with a line if something else handles the signal already. Called whenever recording may have started; does
+// nothing once it has begun.
 void copy_ring_on_signal();
 
 }  // namespace marline::trace

@@ -85,12 +85,15 @@ def test_caliper(tmp_path: Path) -> None:
                    timeout=SECONDS)
     program = build(tmp_path, SOURCES / "caliper_program.cpp", library, f"-Wl,-rpath,{tmp_path}", compiler="g++")
     result = execute(program)
-    assert (result.stdout, result.stderr) == ("Caliper: 14 begun, 14 ended\n", "")
+    assert (result.stdout, result.stderr) == ("Caliper: 16 begun, 16 ended\n", "")
     found = regions_of(tmp_path)
     assert counted(found) == {"assembly": 1, "timestep": 1, "halo": 1, "io": 1, "method=gmres": 1, "level": 1,
                               "tolerance": 1, "main loop": 1, "iteration#main": 1, "solver": 2, "solve": 1, "inner": 1,
-                              "sweep": 1}  # fmt: skip
+                              "sweep": 1, "step": 1, "after the step": 1}  # fmt: skip
     assert found.closed.all()
+    # The destructor of the inner loop, which has ended, ends nothing.
+    start, end = (dict(zip((found.names[name] for name in found.name), times)) for times in (found.start, found.end))
+    assert end["step"] <= start["after the step"] <= end["after the step"] <= end["sweep"]
     assert {found.names[row] for row in found.name[~found.nests].tolist()} == {"timestep", "halo"}
 
 

@@ -376,6 +376,39 @@ def test_many_short_threads_leave_a_small_file(tmp_path: Path) -> None:
     assert len(model.tasks(trace, model.segments(trace)).id) == 20
 
 
+@pytest.mark.skipif(not os.environ.get("MARLINE_EXHAUSTIVE"), reason="needs a core that is idle now and then")
+def test_threads_that_end_leave_their_windows_to_others(tmp_path: Path) -> None:
+    """A hundred threads, one after the other, fill three windows each: not three hundred are mapped at the end."""
+    source = r"""
+    #include <pthread.h>
+    #include <stdio.h>
+    #include <string.h>
+    static void *body(void *unused) {
+      #pragma omp parallel num_threads(1)
+      for (int i = 0; i < 2500; i++) {
+        #pragma omp task if(0)
+        { }
+      }
+      return unused;
+    }
+    int main(void) {
+      for (int i = 0; i < 100; i++) { pthread_t t; pthread_create(&t, 0, body, 0); pthread_join(t, 0); }
+      char line[4096];
+      unsigned long from, to, mapped = 0;
+      FILE *maps = fopen("/proc/self/maps", "r");
+      while (fgets(line, sizeof line, maps))
+        if (strstr(line, ".mtr") && sscanf(line, "%lx-%lx", &from, &to) == 2) mapped += (to - from) >> 16;
+      printf("%lu\n", mapped);
+      return 0;
+    }
+    """
+    program = compile_program(tmp_path, source)
+    result = subprocess.run([program], env=environment(tmp_path / "trace"), capture_output=True, text=True, check=True,
+                            timeout=SECONDS)  # fmt: skip
+    assert int(result.stdout) < 100
+    assert len(reader.read_trace(tmp_path / "trace").select("task_create")) == 250_000
+
+
 def test_records_are_compressed_also_on_busy_cores(tmp_path: Path) -> None:
     """Six windows, each of which takes far longer to fill than to compress: if no core is idle, the thread does it."""
     source = r"""

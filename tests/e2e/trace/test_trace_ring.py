@@ -197,6 +197,21 @@ def test_a_bad_value_is_one_line(program: Path, marline: Callable[..., Result], 
     assert result.returncode == 2 and words in result.stderr and result.stderr.count("\n") == 1, result.stderr
 
 
+def test_a_rank_without_a_ring_survives_the_signal(build: Path, tmp_path: Path) -> None:
+    """A job gets it as a whole; the description of a rank that is left out names no ring."""
+    source, program = tmp_path / "raise.c", tmp_path / "raise"
+    source.write_text("#include <signal.h>\n#include <stdio.h>\nint main(void) {\n#pragma omp parallel\n;\n"
+                      "return raise(SIGUSR1) + (puts(\"goes on\") < 0); }\n")
+    subprocess.run(["gcc", "-fopenmp", source, "-o", program], check=True, timeout=SECONDS)
+    environment = clean_environment(MARLINE_TRACE_RING="1M", MARLINE_TRACE_SIGNAL="USR1", MARLINE_TRACE_RANKS="0",
+                                    OMPI_COMM_WORLD_RANK="1", OMPI_COMM_WORLD_SIZE="2")  # fmt: skip
+    result = subprocess.run([build / "bin" / "marline", "run", "--trace", tmp_path / "trace", program], env=environment,
+                            capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+    assert (result.returncode, result.stdout) == (0, "goes on\n"), result.stderr
+    assert not list((tmp_path / "trace").glob("*.ring"))
+    assert '"ring": ""' in (tmp_path / "trace" / "rank0001.json").read_text()
+
+
 def test_two_questions_are_refused(marline: Callable[..., Result]) -> None:
     result = marline("ps", "--trace", "somewhere", "--report", "1")
     assert result.returncode == 125

@@ -43,7 +43,10 @@ Function::Function(const char*) { ++begun; }
 Function::~Function() { ++ended; }
 ScopeAnnotation::ScopeAnnotation(const char*) { ++begun; }
 ScopeAnnotation::~ScopeAnnotation() { ++ended; }
-Loop::Loop(const char*) { ++begun; }
-Loop::~Loop() = default;
-void Loop::end() { ++ended; }
+Loop::Loop(const char*) : is_open_(true) { ++begun; }
+Loop::~Loop() { end(); }
+void Loop::end() {
+  ended += is_open_;
+  is_open_ = false;
+}
 }  // namespace cali

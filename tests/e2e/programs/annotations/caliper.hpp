@@ -46,6 +46,9 @@ class Loop {
   Loop(const char* name);
   ~Loop();
   void end();
+
+ private:
+  bool is_open_;
 };
 
 }  // namespace cali

@@ -7,6 +7,13 @@ static void solve() {
   const cali::Function function("solve");
   const cali::ScopeAnnotation scope("inner");
   cali::Loop loop("sweep");
+  {
+    cali::Loop inner("step");
+    inner.end();
+  }
+  {
+    const cali::ScopeAnnotation after("after the step");
+  }
   loop.end();
 }
 
