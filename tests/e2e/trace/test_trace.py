@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SECONDS
+from conftest import EXHAUSTIVE, SECONDS
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release"))
@@ -376,7 +376,7 @@ def test_many_short_threads_leave_a_small_file(tmp_path: Path) -> None:
     assert len(model.tasks(trace, model.segments(trace)).id) == 20
 
 
-@pytest.mark.skipif(not os.environ.get("MARLINE_EXHAUSTIVE"), reason="needs a core that is idle now and then")
+@pytest.mark.skipif(not EXHAUSTIVE, reason="needs a core that is idle now and then")
 def test_threads_that_end_leave_their_windows_to_others(tmp_path: Path) -> None:
     """A hundred threads, one after the other, fill three windows each: not three hundred are mapped at the end."""
     source = r"""
