@@ -28,6 +28,10 @@ def test_who_owns_the_time(tmp_path: Path) -> None:
              for row in found["functions"]}  # fmt: skip
     assert times == {"memcpy": (3, 3, 2, 0), "other": (2, 2, 1, 30), "body": (1, 4, 1, 10), "inner": (0, 3, 0, 21),
                      "middle": (0, 3, 0, 20), "main": (0, 3, 0, 40), "marline_worker": (1, 1, 1, 0)}  # fmt: skip
+    for row in found["functions"]:
+        time_in = {owner["name"]: one["own_ns"] for owner in found["owners"] for one in owner["functions"]
+                   if one["name"] == row["name"]}  # fmt: skip
+        assert row["owner"] == max(time_in, key=time_in.__getitem__, default=""), row["name"]
     owners = {row["name"]: (row["what"], row["time_ns"] / MS, [one["name"] for one in row["functions"]])
               for row in found["owners"]}  # fmt: skip
     assert owners == {"task": ("task", 4, ["memcpy", "body"]), "serial code": ("serial", 2, ["other"]),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marline.report.sections.functions import owner_by_function, place
+from marline.report.sections.functions import place
 from marline.trace.analysis import Analysis
 from marline.units import count, duration
 
@@ -54,9 +54,8 @@ def add_flame(of: Analysis, columns: ColumnFile) -> dict[str, Any] | None:
 
 def functions(document: Document) -> str:
     found = document["samples"]
-    owner_of = owner_by_function(found)
     rows = [Row((words(place(row)), time(row["own_ns"]), share(row["own_ns"], found["time_ns"]),
                  time(row["total_ns"]), share(row["total_ns"], found["time_ns"]), number(row["samples"]),
-                 words(owner_of.get(row["name"], "")))) for row in found["functions"]]  # fmt: skip
+                 words(row["owner"]))) for row in found["functions"]]  # fmt: skip
     heads = ("function", "own", "share", "with what it calls", "share of that", "samples", "mostly in")
     return table("functions", "Functions by CPU time", heads, rows, "The line is the one with most samples.")

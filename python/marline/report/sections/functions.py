@@ -22,11 +22,10 @@ def functions(document: Mapping[str, Any]) -> Table:
     for name in ("own", "share", "total"):
         table.add_column(name, justify="right", no_wrap=True, min_width=7)
     table.add_column("mostly in", overflow="ellipsis", no_wrap=True, min_width=MOST_OF_OWNER, max_width=MOST_OF_OWNER)
-    owner_of = owner_by_function(found)
     rows = [row for row in found["functions"] if row["own_ns"] >= LEAST_SHARE * found["time_ns"]]
     for row in rows[:MOST_ROWS]:
         table.add_row(_cut(place(row)), duration(row["own_ns"]), percent(row["own_ns"], found["time_ns"]),
-                      percent(row["total_ns"], found["time_ns"]), owner_of.get(row["name"], ""))  # fmt: skip
+                      percent(row["total_ns"], found["time_ns"]), row["owner"])  # fmt: skip
     if len(rows) > MOST_ROWS:
         table.add_row(f"... {len(rows) - MOST_ROWS} more (--json)")
     return table
@@ -43,12 +42,3 @@ def _cut(name: str) -> str:
     if len(name) <= MOST_OF_NAME or ":" not in where:
         return name
     return f"{function[: max(MOST_OF_NAME - len(where) - 2, 8)].rstrip()}… {where}"
-
-
-def owner_by_function(found: Mapping[str, Any]) -> dict[str, str]:
-    """By function: in which kind of task, region and so on it owns most time."""
-    most: dict[str, tuple[int, str]] = {}
-    for owner in found["owners"]:
-        for row in owner["functions"]:
-            most[row["name"]] = max(most.get(row["name"], (0, "")), (row["own_ns"], owner["name"]))
-    return {name: owner for name, (_, owner) in most.items()}

@@ -43,20 +43,32 @@ class Samples:
 
     def document(self) -> dict[str, Any]:
         order = [row for row in np.lexsort((-self.total, -self.own)).tolist() if self.total[row]]
+        owner = self._main_owners()
         functions = [self._function(row) | {"own_ns": int(self.own[row]), "total_ns": int(self.total[row]),
-                                            "samples": int(self.count[row])} for row in order]  # fmt: skip
+                                            "samples": int(self.count[row]), "owner": owner.get(row, "")}
+                     for row in order]  # fmt: skip
         return {"hz": self.hz, "samples": len(self.stacks.first), "time_ns": int(self.stacks.weight.sum()),
                 "functions": functions, "owners": self._owners(), "notes": self.frames.notes}  # fmt: skip
 
     def _function(self, row: int) -> dict[str, Any]:
         return {"name": self.frames.names[row], "file": self.frames.files[row], "line": int(self.line[row])}
 
+    def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(owner, function, own time) of each pair that occurs."""
+        owner, innermost = self.owners.of_sample, self.frames.function[self.frames.place == 0]
+        pairs = group_by(owner, innermost)
+        return pairs.key(owner), pairs.key(innermost), pairs.sum(self.stacks.weight)
+
+    def _main_owners(self) -> dict[int, str]:
+        """By function, of those that own time: in which kind of task, region and so on it owns most."""
+        owner, function, time = self._pairs()
+        order = np.argsort(time, kind="stable")  # the greatest of a function comes last
+        return {one: self.owners.names[of] for one, of in zip(function[order].tolist(), owner[order].tolist())}
+
     def _owners(self) -> list[dict[str, Any]]:
         """The tasks, regions and so on with samples, most time first, and the functions that own most of each."""
-        owner, weight = self.owners.of_sample, self.stacks.weight
-        innermost = self.frames.function[self.frames.place == 0]
-        pairs = group_by(owner, innermost)
-        of_pair, function, time = pairs.key(owner), pairs.key(innermost), pairs.sum(weight)
+        owner = self.owners.of_sample
+        of_pair, function, time = self._pairs()
         found = []
         for number in np.unique(owner).tolist():
             mine = np.flatnonzero(of_pair == number)
