@@ -20,7 +20,7 @@ namespace {
 enum Phase : uint32_t { kUnstarted, kRunning, kStopping, kOver };
 
 constexpr u64 kMostShare = 100;  // a thread gives at most this part of its time to compression
-constexpr u64 kForget = 8;       // by this part, what compression takes is thought to be less after each refusal
+constexpr u64 kRefusals = 256;   // until it is measured again: less than a thousandth of the time at 1 us per task
 
 constexpr size_t kStackBytes = size_t{1} << 20;
 
@@ -35,7 +35,8 @@ Window* recycled;  // atomic: pushed by any thread, popped by one at a time
 bool gave_up;      // the packer's own: the disk is full
 Packs of_threads;  // of the thread that holds in_use
 bool in_use;       // atomic: taken or not, never waited for
-u64 least_ns;      // atomic: what compressing a window takes; 0: not known yet
+u64 last_ns;       // atomic: what compressing a window has taken last; 0: not known yet
+u64 refusals;      // atomic, and not exact: how often that was too long
 
 Phase load_phase() { return __atomic_load_n(&phase, __ATOMIC_RELAXED); }
 
@@ -155,11 +156,11 @@ bool hand_over(Window& window) {
 
 bool pack_here(const Window& window, u64 ns_to_fill) {
   if (!packs()) return false;
-  const u64 least = __atomic_load_n(&least_ns, __ATOMIC_RELAXED);
-  if (ns_to_fill / kMostShare < least) {
-    // Tried again after some refusals: the first measurements include page faults.
-    __atomic_store_n(&least_ns, least - least / kForget, __ATOMIC_RELAXED);
-    return false;
+  if (ns_to_fill / kMostShare < __atomic_load_n(&last_ns, __ATOMIC_RELAXED)) {
+    // Measured again after some refusals: the first measurement includes page faults. Lost counts do no harm.
+    const u64 refused = __atomic_load_n(&refusals, __ATOMIC_RELAXED) + 1;
+    __atomic_store_n(&refusals, refused, __ATOMIC_RELAXED);
+    if (refused % kRefusals != 0) return false;
   }
   // Acquire and release pair with each other: one thread after the other has of_threads.
   if (__atomic_exchange_n(&in_use, true, __ATOMIC_ACQUIRE)) return false;
@@ -167,7 +168,7 @@ bool pack_here(const Window& window, u64 ns_to_fill) {
   const u64 before = now_ns(CLOCK_THREAD_CPUTIME_ID);
   done = done && store(of_threads, window);
   const u64 spent = now_ns(CLOCK_THREAD_CPUTIME_ID) - before;
-  if (least == 0 || spent < least) __atomic_store_n(&least_ns, spent, __ATOMIC_RELAXED);
+  __atomic_store_n(&last_ns, spent, __ATOMIC_RELAXED);
   __atomic_store_n(&in_use, false, __ATOMIC_RELEASE);
   return done;
 }

@@ -197,16 +197,10 @@ void Stream::change_window() {
     stop_recording("too many tasks and regions of one thread", "4294967295", "record a part of the run");
   }
   Window* full = window_;
-  Window* next = has_ring() ? nullptr : unused_window();
   ++sequence_;
   if (has_ring()) {
     append_to_ring(number_, full->records(), kWindowRecords, sequence_);
     write_into(*full, true);
-  } else if (next != nullptr) {
-    write_into(*next, true);
-    __atomic_store_n(&full->state, Window::kFull, __ATOMIC_RELAXED);  // hand_over releases it
-    // Not taken only at the end of the process: then the window stays in the file as it is.
-    (void)hand_over(*full);
   } else if ((!in_handler_ && pack_here(*full, now_ns(CLOCK_MONOTONIC) - began_ns_)) || copy_window()) {
     write_into(*full, true);
   } else {
@@ -216,34 +210,6 @@ void Stream::change_window() {
   emit_at(before, current_task_, event::pause{.cycles = read_cycles() - before});
   const auto appended = __atomic_load_n(&window_appended, __ATOMIC_RELAXED);
   if (appended != nullptr) appended(*this);
-}
-
-// Of a thread that has ended, so that programs with many short threads need no more windows than threads at a time; or
-// a new one. Null: no memory.
-Window* Stream::further_window() {
-  Window* window = nullptr;
-  if (pthread_mutex_trylock(&list_lock) == 0) {
-    window = take_recycled();
-    pthread_mutex_unlock(&list_lock);
-  }
-  return window != nullptr ? window : Window::make();
-}
-
-// A window whose block is complete, or a further one as long as the thread has few. Null: the packer is behind.
-Window* Stream::unused_window() {
-  if (!packs()) return nullptr;
-  for (int i = 0; i < window_count_; ++i) {
-    Window::State unused = Window::kUnused;
-    // Acquire pairs with the packer's release: the block is complete before the window is cleared. An exchange, because
-    // trim_all may give the window up at the same time.
-    if (__atomic_compare_exchange_n(&windows_[i]->state, &unused, Window::kWriting, false, __ATOMIC_ACQUIRE,
-                                    __ATOMIC_RELAXED)) {
-      return windows_[i];
-    }
-  }
-  Window* made = window_count_ < kMostWindows && !in_handler_ ? further_window() : nullptr;
-  if (made != nullptr) add_window(*made);
-  return made;
 }
 
 // Copies the full window to the end of the file.

@@ -172,7 +172,7 @@ class Stream {
 
  private:
   static constexpr int kTextCache = 64;
-  static constexpr int kMostWindows = 4;
+  static constexpr int kMostWindows = 1;
   static constexpr int kMostRegions = 16;  // how many are moved to an initial task, at most
   static constexpr u64 kOff = ~u64{0};
   static constexpr u64 kLook = kOff - 1;  // no count of switches either: the next event comes to follow_switches()
@@ -193,8 +193,6 @@ class Stream {
   static void write_sample(const u64* frames, int count, u64 weight, bool met_unknown_code);
   void flush();
   void change_window();
-  static Window* further_window();
-  Window* unused_window();
   bool copy_window();
   void drop_reserve();
   void leave_to_ring();
