@@ -378,13 +378,13 @@ int main(void) {
 
 @both
 def test_limit_on_what_is_written(tmp_path: Path, runtime: str) -> None:
-    result = execute(build(tmp_path, MANY), runtime, MARLINE_TRACE_LIMIT="16K")
-    assert len(result.stderr.splitlines()) == 1 and "MARLINE_TRACE_LIMIT: 16384 bytes" in result.stderr
-    assert "MARLINE_TRACE_LIMIT" in description(tmp_path)["stopped"] and description(tmp_path)["limit"] == 16 << 10
+    result = execute(build(tmp_path, MANY), runtime, MARLINE_TRACE_LIMIT="256K")
+    assert len(result.stderr.splitlines()) == 1 and "MARLINE_TRACE_LIMIT: 262144 bytes" in result.stderr
+    assert "MARLINE_TRACE_LIMIT" in description(tmp_path)["stopped"] and description(tmp_path)["limit"] == 256 << 10
     records = Records(tmp_path / "trace")
     (file,) = (tmp_path / "trace").glob("*.mtr")
-    units = 1 + 2 * 4 + 3  # not counted: the head, windows of two threads, and what was under way when it stopped
-    assert 2 * WINDOW_RECORDS < len(records.trace.time) and file.stat().st_blocks * 512 < units * UNIT_BYTES
+    units = 4 + 1 + 2 + 3  # not counted: the head, windows of two threads, and what was under way when it stopped
+    assert 4 * WINDOW_RECORDS < len(records.trace.time) and file.stat().st_blocks * 512 < units * UNIT_BYTES
     assert records.scheduled() <= records.announced()
 
 
