@@ -72,20 +72,11 @@ bool store(Packs& packs, const Window& window) {
   return count_bytes(bytes);
 }
 
-void release(Window& window) {
-  Window::State full = Window::kFull;
-  // Release pairs with the acquire in Stream::unused_window: the thread clears the window after the block is complete.
-  // If the thread has ended, it has made the state kLeft, and nobody else looks at the window.
-  if (!__atomic_compare_exchange_n(&window.state, &full, Window::kUnused, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-    recycle(window);
-  }
-}
-
 void pack_all(Packs& packs) {
   for (Window* window = take_all(); window != nullptr;) {
-    Window* next = window->next;  // the thread may use the window once it is released
+    Window* next = window->next;  // another thread may use the window once it is recycled
     gave_up = gave_up || !store(packs, *window);
-    if (!gave_up) release(*window);
+    if (!gave_up) recycle(*window);
     window = next;
   }
 }

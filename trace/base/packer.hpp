@@ -21,12 +21,12 @@ namespace marline::trace {
 // Whether windows are taken: until stop_packer, unless the packer's thread cannot be started. Any thread.
 bool packs();
 
-// Gives a full window (state kFull), or the last one of a thread (kLeft), to the packer. Starts its thread if needed.
-// False: not taken; it is still the caller's.
+// Gives the last window of a thread to the packer. Starts the packer's thread if needed. False: not taken; it is still
+// the caller's.
 bool hand_over(Window& window);
 
-// Compresses the caller's full window, if that takes less than a hundredth of the cycles that it took to fill it, and
-// no other thread does the same at the moment. False: not done, or the disk is full.
+// Compresses the caller's full window, if that takes less than a hundredth of the time that it took to fill it, and no
+// other thread does the same at the moment. False: not done, or the disk is full.
 bool pack_here(const Window& window, u64 ns_to_fill);
 
 // Puts a window that no thread uses on the list of recycled ones.

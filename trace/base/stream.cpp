@@ -156,23 +156,17 @@ bool Stream::begin() {
                    errno == ENOMEM ? "raise the limit on address space (ulimit -v)" : kNeedsSpace);
     return false;
   }
-  add_window(*window);
-  write_into(*window, used);
+  window_ = window;
+  write_window(used);
   base_id_ = static_cast<u64>(number_) << 32;
   current_task_ = base_id_;
   return true;
 }
 
-void Stream::add_window(Window& window) {
-  windows_[window_count_] = &window;
-  __atomic_store_n(&window_count_, window_count_ + 1, __ATOMIC_RELEASE);  // pairs with the acquire in trim_all
-}
-
-void Stream::write_into(Window& window, bool clear) {
-  window.begin(number_, sequence_, clear);
+void Stream::write_window(bool clear) {
+  window_->begin(number_, sequence_, clear);
   began_ns_ = now_ns(CLOCK_MONOTONIC);
-  window_ = &window;
-  next_ = window.records();
+  next_ = window_->records();
   end_ = next_ + kWindowRecords;
 }
 
@@ -186,7 +180,7 @@ void Stream::flush() {
 }
 
 void Stream::change_window() {
-  if (window_ == nullptr) {
+  if (has_given_up()) {
     next_ = scratch_ + 1;
     return;
   }
@@ -196,17 +190,14 @@ void Stream::change_window() {
   } else if (last_id_ > kMostIds - kWindowRecords) {
     stop_recording("too many tasks and regions of one thread", "4294967295", "record a part of the run");
   }
-  Window* full = window_;
   ++sequence_;
   if (has_ring()) {
-    append_to_ring(number_, full->records(), kWindowRecords, sequence_);
-    write_into(*full, true);
-  } else if ((!in_handler_ && pack_here(*full, now_ns(CLOCK_MONOTONIC) - began_ns_)) || copy_window()) {
-    write_into(*full, true);
-  } else {
+    append_to_ring(number_, window_->records(), kWindowRecords, sequence_);
+  } else if ((in_handler_ || !pack_here(*window_, now_ns(CLOCK_MONOTONIC) - began_ns_)) && !copy_window()) {
     give_up();
     return;
   }
+  write_window(true);
   emit_at(before, current_task_, event::pause{.cycles = read_cycles() - before});
   const auto appended = __atomic_load_n(&window_appended, __ATOMIC_RELAXED);
   if (appended != nullptr) appended(*this);
@@ -232,7 +223,6 @@ bool Stream::copy_window() {
 }
 
 void Stream::give_up() {
-  window_ = nullptr;
   next_ = scratch_ + 1;
   end_ = scratch_ + 3;
 }
@@ -261,18 +251,12 @@ void Stream::close() {
     }
   }
   pthread_mutex_unlock(&list_lock);
-  if (window_ != nullptr && has_ring()) {
+  if (has_ring()) {
     leave_to_ring();
     free(this);
     return;
   }
-  for (int i = 0; i < window_count_; ++i) {
-    Window& window = *windows_[i];
-    // Acquire pairs with the packer's release; from here on the window is the packer's if it was full.
-    const Window::State was = __atomic_exchange_n(&window.state, Window::kLeft, __ATOMIC_ACQ_REL);
-    if (was == Window::kUnused) recycle(window);
-    if (was == Window::kWriting && !hand_over(window)) window.forget();
-  }
+  if (!hand_over(*window_)) window_->forget();
   drop_reserve();
   free(this);
 }
@@ -299,17 +283,6 @@ void Stream::trim_all() {
     mine_->flushing_ = false;
   }
   pthread_mutex_lock(&list_lock);
-  for (Stream* stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
-    const int count = __atomic_load_n(&stream->window_count_, __ATOMIC_ACQUIRE);  // pairs with add_window
-    for (int i = 0; i < count; ++i) {
-      Window::State unused = Window::kUnused;
-      // Acquire pairs with the packer's release. The thread, which may still run, takes no window that is left.
-      if (__atomic_compare_exchange_n(&stream->windows_[i]->state, &unused, Window::kLeft, false, __ATOMIC_ACQUIRE,
-                                      __ATOMIC_RELAXED)) {
-        drop_part(stream->windows_[i]->offset, kUnitBytes);
-      }
-    }
-  }
   for (Window* window = take_recycled(); window != nullptr; window = take_recycled()) {
     drop_part(window->offset, kUnitBytes);
     window->forget();

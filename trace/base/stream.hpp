@@ -121,7 +121,7 @@ class Stream {
   // The record that is `back` places before this thread's newest one, so that it can be updated; null if it has left
   // the window. Valid until the next event.
   Record* young(u64 back) {
-    const u64 kept = window_ == nullptr ? 0 : static_cast<u64>(next_ - window_->records());
+    const u64 kept = has_given_up() ? 0 : static_cast<u64>(next_ - window_->records());
     return back < kept ? next_ - 1 - back : nullptr;
   }
 
@@ -172,7 +172,6 @@ class Stream {
 
  private:
   static constexpr int kTextCache = 64;
-  static constexpr int kMostWindows = 1;
   static constexpr int kMostRegions = 16;  // how many are moved to an initial task, at most
   static constexpr u64 kOff = ~u64{0};
   static constexpr u64 kLook = kOff - 1;  // no count of switches either: the next event comes to follow_switches()
@@ -186,8 +185,7 @@ class Stream {
   static void abandon_all();
   static void prepare();
   bool begin();
-  void add_window(Window& window);
-  void write_into(Window& window, bool clear);
+  void write_window(bool clear);
   // For the signal handler of samples: whether the thread's stream can take one, and a sample's records.
   static SampleWriter::State sample_state();
   static void write_sample(const u64* frames, int count, u64 weight, bool met_unknown_code);
@@ -197,6 +195,7 @@ class Stream {
   void drop_reserve();
   void leave_to_ring();
   void give_up();
+  bool has_given_up() const { return end_ == scratch_ + 3; }
   void close();
   void emit_begin(u64 task, const Region& region);
   void emit_end(u64 task, u64 group);
@@ -217,19 +216,17 @@ class Stream {
   u64* current_word_;  // word of the task that the thread took up while recording was off; or null
 
   Record scratch_[3];  // the first stays empty
-  Window* window_;     // null once the stream writes into scratch_
-  Window* windows_[kMostWindows];
-  int window_count_;  // atomic: changed by the thread, also read at the end of the process
-  u64 began_ns_;      // when the thread began to fill the window
-  u64 sequence_;      // of the window
-  u64 copies_at_;     // where the next copy of a window goes in the file, and where the reserved room ends
+  Window* window_;
+  u64 began_ns_;   // when the thread began to fill the window
+  u64 sequence_;   // of the window
+  u64 copies_at_;  // where the next copy of a window goes in the file, and where the reserved room ends
   u64 copies_end_;
   u64 units_ahead_;  // how many units were reserved last: they grow, so that a short run leaves a small file
   unsigned number_;
   uint32_t os_thread_;
   bool last_round_;
-  // Of the thread and its signal handlers. In a handler, a full window is given to the packer only if an unused one is
-  // there, and is copied into the file otherwise: neither takes a lock or allocates memory.
+  // Of the thread and its signal handlers. In a handler, a full window is copied into the file or the ring, never
+  // compressed, which would allocate memory.
   volatile bool in_handler_;
   volatile bool flushing_;
   volatile bool code_is_old_;

@@ -38,7 +38,6 @@ void Window::begin(uint32_t thread, u64 sequence, bool clear) {
   unit->sequence = sequence;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   memcpy(unit->magic, kWindowMagic, sizeof unit->magic);
-  __atomic_store_n(&state, kWriting, __ATOMIC_RELAXED);  // the thread's own: the packer looks at full windows only
 }
 
 void Window::forget() {

@@ -2,10 +2,8 @@
 //
 // A unit of the node's file that is mapped, and into which one thread stores records.
 //
-//   writing --(full)--> full --(its block is complete)--> unused --(the same thread)--> writing
-//      any state --(the thread ends)--> left --(its block is complete, if it was full)--> recycled: another thread's
-//
-// The owner is the thread; of a full window it is the packer (packer.hpp) until the window is unused or recycled.
+// The owner is the thread. When the thread ends, it is the packer (packer.hpp) until the window's block is complete;
+// then the window is recycled, for another thread.
 #ifndef MARLINE_TRACE_WINDOW_HPP
 #define MARLINE_TRACE_WINDOW_HPP
 
@@ -14,12 +12,9 @@
 namespace marline::trace {
 
 struct Window {
-  enum State : uint32_t { kWriting, kFull, kUnused, kLeft };
-
   UnitHeader* unit;
   u64 offset;    // of the unit in the file
   Window* next;  // in the packer's queue, or in the list of recycled windows
-  State state;   // atomic: the thread and the packer
 
   Record* records() const { return reinterpret_cast<Record*>(unit + 1); }
   // How many records are complete: all before the first time that is 0.
