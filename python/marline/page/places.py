@@ -115,9 +115,8 @@ def longest_regions(of: Analysis, lanes: Lanes) -> dict[tuple[str, int], Place]:
     end[known[known >= 0]] = trace.time[ends[known >= 0]]
     start, end, code = trace.time[begins], end[at], trace.field("parallel_begin", "code", begins)
     rank = trace.rank[begins].astype(np.int64)
-    codes = {one: np.unique(code[rank == one]) for one in np.unique(rank).tolist()}
-    found = symbols.locate(trace.ranks, codes)
-    outlined.refine(trace.ranks, codes, found)  # as the pass `loops`
+    codes = symbols.codes_by_rank(rank, code)
+    found = outlined.locate(trace.ranks, codes, codes)  # as the pass `loops`
     lane = lanes.of_threads(rank, trace.thread[begins])
     longest: dict[tuple[str, int], Place] = {}
     order = np.argsort(start - end, kind="stable")

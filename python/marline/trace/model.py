@@ -24,7 +24,7 @@ UNDEFERRED, UNTIED = 0x08 << 8, 0x10 << 8
 # ompt_mutex_t (4.4.4.17): calls that try for a lock and never wait
 _TRY_LOCKS = (2, 4)
 
-_THREAD_BASE = np.uint64((1 << 32) - 1)
+THREAD_BASE = np.uint64((1 << 32) - 1)  # of an id: 0 there is a thread outside of any task
 
 
 @dataclass
@@ -115,7 +115,7 @@ def segments(trace: Trace) -> Segments:
     end = np.r_[points.time[1:], points.time[:1]]
     end[last] = trace.time[np.searchsorted(lane_number(trace.rank, trace.thread), lane[last], side="right") - 1]
     # A thread's own id (outside of any task) and "none" are no segments.
-    kept = (points.task & _THREAD_BASE != 0) & (end > points.time)
+    kept = (points.task & THREAD_BASE != 0) & (end > points.time)
     row, task, start = points.row[kept], points.task[kept], points.time[kept]
     return Segments(task, trace.rank[row], trace.thread[row], start, end[kept], _waiting(trace, row, task, start))
 

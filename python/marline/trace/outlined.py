@@ -24,7 +24,15 @@ SYMBOL = np.dtype([("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section",
                     ("size", "<u8")])  # fmt: skip
 
 
-def refine(ranks: Mapping[int, dict[str, Any]], codes: Mapping[int, np.ndarray], found: Symbols) -> None:
+def locate(ranks: Mapping[int, dict[str, Any]], codes: Mapping[int, np.ndarray],
+           regions: Mapping[int, np.ndarray]) -> Symbols:  # fmt: skip
+    """As symbols.locate; some of the codes are calls that start a region, which get the region's line."""
+    found = symbols.locate(ranks, codes)
+    _refine(ranks, regions, found)
+    return found
+
+
+def _refine(ranks: Mapping[int, dict[str, Any]], codes: Mapping[int, np.ndarray], found: Symbols) -> None:
     """Corrects the places of these code addresses of regions in `found`, where their file was built by GCC."""
     starts: dict[int, np.ndarray] = {}
     for rank, some in codes.items():

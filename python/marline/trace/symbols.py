@@ -18,6 +18,9 @@ import numpy as np
 from marline import symbolizer
 from marline.symbolizer import Location
 
+from .read.columns import group_starts
+from .statistics import group_by
+
 _CACHE = "symbols.cache"  # not *.json: such files describe the processes
 _CACHE_FORMAT = "marline-symbols 2"
 _PT_LOAD, _PT_NOTE, _NT_GNU_BUILD_ID = 1, 4, 3
@@ -40,6 +43,15 @@ class InlinedSymbols:
 
     places: dict[tuple[int, int], list[Location]]
     notes: list[str]
+
+
+def codes_by_rank(rank: np.ndarray, code: np.ndarray) -> dict[int, np.ndarray]:
+    """The code addresses of each rank, each once; 0 is none."""
+    some = code != 0
+    groups = group_by(rank[some], code[some])
+    ranks, codes = groups.key(rank[some]), groups.key(code[some])
+    first = np.flatnonzero(group_starts(ranks))
+    return dict(zip(ranks[first].tolist(), np.split(codes, first[1:])))
 
 
 def locate(ranks: Mapping[int, dict[str, Any]], addresses: Mapping[int, np.ndarray]) -> Symbols:

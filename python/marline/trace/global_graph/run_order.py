@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model import Segments, Suspensions, Tasks
+from ..model import THREAD_BASE, Segments, Suspensions, Tasks
 from ..model import lock_waits as rows_of_locks
 from ..read.columns import TimeLines, distinct, find, group_starts
 from ..read.records import Trace
@@ -18,7 +18,6 @@ from . import points as what
 from .edges import EdgeList
 from .points import PointList
 
-_THREAD_BASE = np.uint64((1 << 32) - 1)  # of an id: 0 there is a thread outside of any task
 
 
 def add_locks(trace: Trace, points: PointList, edges: EdgeList) -> None:
@@ -87,7 +86,7 @@ def add_wake_ups(trace: Trace, runs: Segments, suspensions: Suspensions, ready: 
     by, time = trace.global_task(row, trace.field("task_ready", "by", row)), suspensions.ready[some]
     active = np.flatnonzero(~runs.waits)
     at = TimeLines(runs.task[active], runs.start[active]).latest(by, time)
-    ran = (at >= 0) & (by != task) & (by & _THREAD_BASE != 0)
+    ran = (at >= 0) & (by != task) & (by & THREAD_BASE != 0)
     ran[ran] = runs.end[active[at[ran]]] >= time[ran]
     let = points.add(what.FULFIL, by[ran], time[ran], row[ran])
     for_lock = _latest_is_first(trace, rows_of_locks(trace), task[ran], start[ran])

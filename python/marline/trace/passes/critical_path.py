@@ -91,7 +91,7 @@ class CriticalPath:
         }  # fmt: skip
 
 
-@analysis_pass("critical_path", needs=("global_graph", "breakdown", "tasks", "kinds", "segments", "worksharing"))
+@analysis_pass("critical_path", needs=("global_graph", "breakdown", "tasks", "kinds", "segments", "worksharing", "teams"))
 def critical_path(of: Analysis) -> CriticalPath:
     """Over the common total of the breakdown: before it and after it, nothing takes time."""
     graph: GlobalGraph = of["global_graph"]

@@ -82,7 +82,7 @@ class Samples:
         return sorted(found, key=lambda one: -one["time_ns"])
 
 
-@analysis_pass("samples", needs=("tasks", "segments", "kinds"))
+@analysis_pass("samples", needs=("tasks", "segments", "kinds", "teams"))
 def samples(of: Analysis) -> Samples:
     """Which functions own the CPU time, from sampled call stacks (`marline trace --sample`)."""
     stacks = find_stacks(of.trace)

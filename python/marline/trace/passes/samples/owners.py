@@ -11,9 +11,9 @@ from ... import outlined, symbols
 from ...model import TASKWAIT, Segments, Tasks, lane_number
 from ...read.columns import TimeLines
 from ...registry import Analysis
+from ...statistics import group_by
 from ..picture import Kinds
 from ..without_tasks.constructs import place_of
-from ..without_tasks.teams import find_teams
 from .stacks import Stacks
 
 SERIAL, WAITS, OUTSIDE = "serial code", "waits", "outside of tasks"
@@ -35,7 +35,7 @@ def find_owners(of: Analysis, stacks: Stacks, of_program: np.ndarray) -> Owners:
     task, rank = trace.task[stacks.record], trace.rank[stacks.record].astype(np.int64)
     names, what = [SERIAL, WAITS, OUTSIDE], ["serial", "waits", "outside"]
     owner = np.where(of_program, 0, 2)
-    members, teams = find_teams(trace, tasks)
+    members, teams = of["teams"]
     member = members.find(task)
     implicit = np.flatnonzero(member >= 0)
     initial = members.initial[member[implicit]]
@@ -49,16 +49,14 @@ def find_owners(of: Analysis, stacks: Stacks, of_program: np.ndarray) -> Owners:
 def _add_regions(of: Analysis, rows: np.ndarray, team: np.ndarray, codes: np.ndarray, rank: np.ndarray,
                  owner: np.ndarray, names: list[str], what: list[str]) -> None:  # fmt: skip
     """A name per place in the source, though its address differs from rank to rank."""
-    code = codes[team]
-    wanted = {one: np.unique(code[rank[rows] == one]) for one in np.unique(rank[rows]).tolist()}
-    places = symbols.locate(of.trace.ranks, wanted)
-    outlined.refine(of.trace.ranks, wanted, places)
+    of_row, code = rank[rows], codes[team]
+    wanted = symbols.codes_by_rank(of_row, code)
+    places = outlined.locate(of.trace.ranks, wanted, wanted)
+    groups = group_by(of_row, code)
     numbers: dict[str, int] = {}
-    for one, some in wanted.items():
-        for address in some.tolist():
-            name = f"region {place_of(places, one, address).short()}"
-            number = numbers.setdefault(name, len(names) + len(numbers))
-            owner[rows[(rank[rows] == one) & (code == address)]] = number
+    number = [numbers.setdefault(f"region {place_of(places, *one).short()}", len(names) + len(numbers))
+              for one in zip(groups.key(of_row).tolist(), groups.key(code).tolist())]  # fmt: skip
+    owner[rows[groups.order]] = np.repeat(np.array(number, dtype=np.int64), groups.count)
     names += list(numbers)
     what += ["region"] * len(numbers)
 

@@ -12,7 +12,6 @@ in the pass `loops`, GCC's inline loops with a static schedule belong to their r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +23,7 @@ from ...read.records import TASK_BITS, Trace
 from ...registry import Analysis, analysis_pass
 from ...statistics import group_by
 from ..without_tasks.constructs import WORK_NAMES, place_of
-from ..without_tasks.teams import Members, Teams, find_teams
+from ..without_tasks.teams import Members, Teams
 from .counters import derived, described
 
 _REGION, _SERIAL = 100, 102
@@ -47,16 +46,16 @@ class CountersOfLoops:
         return sorted(rows, key=lambda row: -row["time_ns"])
 
 
-@analysis_pass("counters_of_loops", needs=("counters", "tasks"))
+@analysis_pass("counters_of_loops", needs=("counters", "teams"))
 def counters_of_loops(of: Analysis) -> CountersOfLoops:
     """What loops, regions and serial code have counted."""
     trace, counted = of.trace, of["counters"]
     some = np.flatnonzero(counted.outside)
-    members, teams = find_teams(trace, of["tasks"])
+    members, teams = of["teams"]
     rank = (counted.by[some] >> np.uint64(TASK_BITS)).astype(np.int64)
     kind, code = _units(trace, members, teams, counted.by[some], counted.since[some])
     groups = group_by(rank, kind, code)
-    names, unit = _named(trace, *(groups.key(column).tolist() for column in (rank, kind, code)))
+    names, unit = _named(trace, *(groups.key(column) for column in (rank, kind, code)))
     of_value = np.zeros(len(some), dtype=np.int64)
     of_value[groups.order] = np.repeat(unit, groups.count)
     counter = counted.counter[some]
@@ -87,22 +86,15 @@ def _units(trace: Trace, members: Members, teams: Teams, task: np.ndarray,
     return kind, code
 
 
-def _named(trace: Trace, rank: list[int], kind: list[int], code: list[int]) -> tuple[list[str], np.ndarray]:
+def _named(trace: Trace, rank: np.ndarray, kind: np.ndarray, code: np.ndarray) -> tuple[list[str], np.ndarray]:
     """(names; the place of each unit's): a unit has another address in each rank."""
-    places = symbols.locate(trace.ranks, _by_rank(rank, code))
-    regions = [kind_of == _REGION for kind_of in kind]
-    outlined.refine(trace.ranks, _by_rank(*zip(*(pair for pair, is_region in zip(zip(rank, code), regions)
-                                                 if is_region))) if any(regions) else {}, places)  # fmt: skip
+    region = kind == _REGION
+    places = outlined.locate(trace.ranks, symbols.codes_by_rank(rank, code),
+                             symbols.codes_by_rank(rank[region], code[region]))  # fmt: skip
     names: dict[str, int] = {}
-    units = [names.setdefault(_name(places, *one), len(names)) for one in zip(rank, kind, code)]
+    units = [names.setdefault(_name(places, *one), len(names))
+             for one in zip(rank.tolist(), kind.tolist(), code.tolist())]  # fmt: skip
     return list(names), np.array(units, dtype=np.int64)
-
-
-def _by_rank(rank: Iterable[int], code: Iterable[int]) -> dict[int, np.ndarray]:
-    found: dict[int, list[int]] = {}
-    for one, address in zip(rank, code):
-        found.setdefault(one, []).append(address)
-    return {one: np.array(some, dtype=np.uint64) for one, some in found.items()}
 
 
 def _name(places: symbols.Symbols, rank: int, kind: int, code: int) -> str:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model import lane_number, texts
+from ...model import THREAD_BASE, lane_number, texts
 from ...read.columns import TimeLines, distinct, find, group_starts, order_of_small, sums
 from ...read.records import Trace
 from ...registry import Analysis, analysis_pass
@@ -32,7 +32,6 @@ from ..of_tasks.work_by_kind import OUTSIDE
 
 WAITS = "waiting threads"
 _END = 2  # `point` of a value at which the thread left a task
-_THREAD_BASE = np.uint64((1 << 32) - 1)
 _INSTRUCTIONS = re.compile(r"PAPI_TOT_INS|(perf::)?(PERF_COUNT_HW_)?INSTRUCTIONS|INST(RUCTIONS)?_RETIRED\S*")
 _CYCLES = re.compile(r"PAPI_TOT_CYC|(perf::)?(PERF_COUNT_HW_)?(CPU[-_])?CYCLES|CPU_CLK_\S*")
 _MISSES = re.compile(r"PAPI_\w+_(DCM|ICM|TCM|LDM|STM|DM|IM|TLM|MSP)|\S*MISS\S*")
@@ -106,7 +105,7 @@ def counters(of: Analysis) -> Counters:
     value = values[last] - values[before]
     task = trace.task[rows[last]]
     since = trace.time[rows[before]]
-    idle = _waits(trace, task, since) | ((task & _THREAD_BASE) == 0)
+    idle = _waits(trace, task, since) | ((task & THREAD_BASE) == 0)
     row = np.where(idle, -1, tasks.index(task))
     outside = len(kinds.names)
     kind = np.where(idle, outside + 1, np.where(row < 0, outside, _at(kinds.of_task, row)))

@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import outlined, symbols
+from ... import outlined
 from ...registry import Analysis, analysis_pass
 from .constructs import Construct, Entries, find_constructs, find_entries, team_phases
 from .regions import serial_code, whole_regions
-from .teams import Members, Teams, find_phases, find_runs, find_teams
+from .teams import Members, Teams, find_phases, find_runs
 
 
 @dataclass
@@ -49,16 +49,15 @@ class Loops:
                 "arrivals": self.arrivals, "notes": self.notes}  # fmt: skip
 
 
-@analysis_pass("loops", needs=("segments", "tasks", "worksharing", "breakdown", "in_mpi"))
+@analysis_pass("loops", needs=("segments", "tasks", "worksharing", "breakdown", "in_mpi", "teams"))
 def loops(of: Analysis) -> Loops:
-    members, teams = find_teams(of.trace, of["tasks"])
+    members, teams = of["teams"]
     edges = of["breakdown"].edges
     runs = find_runs(of["segments"], of["in_mpi"], members, int(edges[0]), int(edges[-1]))
     phases = find_phases(of.trace, members, *runs)
     entries = find_entries(of, members, teams, phases, runs)
     regions = _codes_of_regions(of, teams)
-    places = symbols.locate(of.trace.ranks, _codes(entries, members, regions))
-    outlined.refine(of.trace.ranks, regions, places)
+    places = outlined.locate(of.trace.ranks, _codes(entries, members, regions), regions)
     counts = ~teams.creates[members.team[phases.member]]
     waited = phases.waited * counts
     return Loops(find_constructs(entries, members, teams, (team_phases(phases, members), waited), places),

@@ -13,7 +13,6 @@ from ...read.columns import overlaps
 from ...registry import Analysis
 from ...statistics import group_by
 from .constructs import REGION, WORK_NAMES, place_of
-from .teams import find_teams
 
 SERIAL = "code outside of parallel regions"
 _SERIAL = REGION - 1
@@ -23,7 +22,7 @@ def time_by_place(of: Analysis, task: np.ndarray, start: np.ndarray, end: np.nda
                   time: np.ndarray) -> list[dict[str, Any]]:  # fmt: skip
     """`time`: how much of [start, end) the task worked. What of it lies in no construct belongs to the region. A row
     for each place, the most first. Empty if there are no parallel regions."""
-    members, teams = find_teams(of.trace, of["tasks"])
+    members, teams = of["teams"]
     if members.initial.all():
         return []
     spans = of["worksharing"]
@@ -57,10 +56,9 @@ def _named(of: Analysis, kind: np.ndarray, code: np.ndarray, rank: np.ndarray,
     """The same code has another address in each rank."""
     groups = group_by(kind, rank, code)
     kinds, ranks, codes = (groups.key(column) for column in (kind, rank, code))
-    by_rank = {one: np.unique(codes[(ranks == one) & (codes != 0)]) for one in np.unique(ranks).tolist()}
-    places = symbols.locate(of.trace.ranks, by_rank)
-    regions = {one: np.unique(codes[(ranks == one) & (kinds == REGION) & (codes != 0)]) for one in by_rank}
-    outlined.refine(of.trace.ranks, regions, places)
+    region = kinds == REGION
+    places = outlined.locate(of.trace.ranks, symbols.codes_by_rank(ranks, codes),
+                             symbols.codes_by_rank(ranks[region], codes[region]))  # fmt: skip
     rows: dict[str, dict[str, Any]] = {}
     for one, where, address, count, total in zip(*(column.tolist() for column in (
             kinds, ranks, codes, groups.count, groups.sum(time)))):  # fmt: skip

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...global_graph.openmp import BARRIER_AT_END, BARRIERS
-from ...model import INITIAL, Segments, Tasks
+from ...model import INITIAL, Segments
 from ...read.calls import InMpi, nested_pairs
 from ...read.columns import Columns, TimeLines, distinct, find, group_starts
 from ...read.records import Trace
+from ...registry import Analysis, analysis_pass
 
 
 @dataclass
@@ -94,7 +95,10 @@ class Runs:
         return done
 
 
-def find_teams(trace: Trace, tasks: Tasks) -> tuple[Members, Teams]:
+@analysis_pass("teams", needs=("tasks",))
+def find_teams(of: Analysis) -> tuple[Members, Teams]:
+    """The members of all teams, and the teams."""
+    trace, tasks = of.trace, of["tasks"]
     begins = trace.select("implicit_begin")
     begins = begins[np.argsort(trace.task[begins], kind="stable")]
     begins = begins[group_starts(trace.task[begins])]
