@@ -91,7 +91,8 @@ class CriticalPath:
         }  # fmt: skip
 
 
-@analysis_pass("critical_path", needs=("global_graph", "breakdown", "tasks", "kinds", "segments", "worksharing", "teams"))
+@analysis_pass("critical_path", needs=("global_graph", "breakdown", "tasks", "kinds", "segments", "worksharing",
+                                       "teams"))  # fmt: skip
 def critical_path(of: Analysis) -> CriticalPath:
     """Over the common total of the breakdown: before it and after it, nothing takes time."""
     graph: GlobalGraph = of["global_graph"]
