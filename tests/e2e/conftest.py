@@ -7,9 +7,11 @@ import shlex
 import shutil
 import signal
 import subprocess
+import time
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,6 +38,16 @@ def clean_environment(**changes: str) -> dict[str, str]:
 def run(words: Sequence[str | Path], **changes: str) -> Result:
     return subprocess.run([str(word) for word in words], env=clean_environment(**changes), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+
+
+def wait_for(look: Callable[[], Any], context: Callable[[], str]) -> Any:
+    """What `look` finds, tried again until it finds something."""
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        if found := look():
+            return found
+        time.sleep(0.1)
+    pytest.fail(f"in vain: {context()}")
 
 
 def emulated_gpus(build: Path, count: int, **changes: str) -> dict[str, str]:

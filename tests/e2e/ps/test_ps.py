@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CROWDED, SECONDS, Result, clean_environment
+from conftest import CROWDED, SECONDS, Result, clean_environment, wait_for
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "python"))
@@ -65,16 +65,6 @@ class Job:
                                    if (one := self.document())["state"] not in ("computing", "idle") else None,
                                    self.output.read_text)  # fmt: skip
         return found
-
-
-def wait_for(look: Callable[[], Any], context: Callable[[], str]) -> Any:
-    """What `look` finds, tried again until it finds something."""
-    until = time.monotonic() + SECONDS
-    while time.monotonic() < until:
-        if found := look():
-            return found
-        time.sleep(0.1)
-    pytest.fail(f"in vain: {context()}")
 
 
 @pytest.fixture

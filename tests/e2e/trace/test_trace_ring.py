@@ -8,13 +8,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import CROWDED, EXHAUSTIVE, LLVM, SECONDS, Result, clean_environment
+from conftest import CROWDED, EXHAUSTIVE, LLVM, SECONDS, Result, clean_environment, wait_for
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "python"))
@@ -23,15 +22,6 @@ from marline.trace.read.reader import read_trace  # noqa: E402
 
 RECORDER = "lib/marline/libmarline-trace.so"
 Start = Callable[..., "subprocess.Popen[str]"]
-
-
-def wait_for(look: Callable[[], object], what: str) -> object:
-    until = time.monotonic() + SECONDS
-    while time.monotonic() < until:
-        if found := look():
-            return found
-        time.sleep(0.05)
-    pytest.fail(f"in vain: {what}")
 
 
 @pytest.fixture
@@ -65,7 +55,7 @@ def kill(pid: int) -> None:
 
 def pid_of(tmp_path: Path) -> int:
     text = lambda: (tmp_path / "output").read_text()  # noqa: E731
-    return int(wait_for(lambda: re.search(r"pid (\d+)\n", text()), "the program's line")[1])  # type: ignore[index]
+    return int(wait_for(lambda: re.search(r"pid (\d+)\n", text()), text)[1])
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +76,7 @@ def test_a_running_job_is_copied_and_a_killed_one_is_read(
     assert copied.returncode == 0, copied.stderr
     assert copied.stdout == f"{first}: what 1 rank recorded last; marline report {first}\n"
     os.kill(pid, signal.SIGUSR1)
-    wait_for(lambda: "trace.signal1" in (tmp_path / "output").read_text(), "the copy at the signal")
+    wait_for(lambda: "trace.signal1" in (tmp_path / "output").read_text(), (tmp_path / "output").read_text)
     assert marline("ps", "--trace", second, str(pid)).returncode == 0
     report = marline("ps", "--report", str(pid))
     assert report.returncode == 0, report.stderr
@@ -140,7 +130,7 @@ def test_a_hang_leaves_its_trace(
     start("-n", "2", "-t", "2", "--", hangs, "tag", MARLINE_MPI_WATCH="0.5")
     folder = tmp_path / "trace.hang"
     line = f"marline: {folder}: what 2 ranks recorded last; marline report {folder}"
-    wait_for(lambda: line in (tmp_path / "output").read_text(), line)
+    wait_for(lambda: line in (tmp_path / "output").read_text(), (tmp_path / "output").read_text)
     of = Analysis(read_trace(folder))
     assert sorted(of.trace.ranks) == [0, 1]
     inside = [one for one in of["integrity"].incomplete if "had not returned" in one]
