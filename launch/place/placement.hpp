@@ -26,8 +26,8 @@ struct Core {
 };
 using Cores = std::vector<Core>;
 
-// The CPUs of one rank. `shared`: those that MPI's launcher itself may use. `own`: those to which it has bound this
-// rank, the same as `shared` if it does not bind. Without a launcher `ranks` is 0.
+// The CPUs of one rank. `shared`: CPUs that MPI's launcher itself may use. `own`: CPUs to which the launcher has bound
+// this rank; the same as `shared` if it binds none. Without a launcher `ranks` is 0.
 struct Situation {
   Cores cores;  // in the order of the topology
   Cpus own;

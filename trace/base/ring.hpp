@@ -12,8 +12,8 @@
 // The table is small, and grows with what is in use, at most to the size of all the rest.
 //
 // Invariants, for a reader of the file of a program that was killed at any moment:
-// - A slot whose entry has a sequence number is complete. Before it is overwritten, `horizon` is set to the time of its
-//   last record, then it is folded, and then its number is taken away. All records younger than `horizon` are there.
+// - A slot whose entry has a sequence number is complete. Before a slot is overwritten, `horizon` is set to the time
+//   of its last record, then the slot is folded, then its number is cleared. All records after `horizon` are there.
 // - A thread's window is cleared, and gets its next number, once it has been copied. If the ring has a copy of that
 //   number or a higher one, the window holds nothing that this copy lacks.
 //

@@ -7,8 +7,8 @@
 //
 // Signal: the highest real-time signal that the program leaves alone, as SIGPROF is for the program's own profilers.
 // Stack: the thread's alternate stack, as the stack of a task may be nearly full. System calls of the program go on
-// after the handler (SA_RESTART), but for those that signal(7) lists, such as nanosleep and poll; these can be met only
-// in the moment before they sleep, as a sleeping thread has no CPU time.
+// after the handler (SA_RESTART). Those that signal(7) excepts, such as nanosleep and poll, end with EINTR, if the
+// timer expires in the moment before they sleep: a sleeping thread has no CPU time.
 #include "base/sampler.hpp"
 
 #include <errno.h>

@@ -80,8 +80,8 @@ void* map_part(u64 offset, u64 bytes) {
 
 void prepare_part(u64 offset, u64 bytes) {
   if (fallocate(file, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) return;
-  // On a file system that cannot do this, writing is slower, no more. The file is to end behind all that is reserved,
-  // so that a reader notices if its end is missing.
+  // A file system without fallocate: writing is slower. The file still has to reach the end of what is reserved, so
+  // that a reader notices a file that was cut.
   (void)!pwrite(file, "", 1, static_cast<off_t>(offset + bytes - 1));
 }
 

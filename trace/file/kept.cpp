@@ -342,9 +342,9 @@ void Kept::erase(u64 place) {
   --used_;
 }
 
-// The table is full and cannot grow. First go the ends of tasks whose creation has not come yet; mostly it had no room,
-// and will not come. If that is not enough, all tasks go: some of them have ended, and their end had no room. Otherwise
-// the table would be full of them for ever. What comes from then on is known again.
+// The table is full and cannot grow. Ends of tasks without a creation are dropped first: mostly the creation found no
+// room. If that is not enough, all tasks are dropped, because some have ended whose ends found no room, and these would
+// fill the table for ever. Later tasks are kept again.
 void Kept::sweep() {
   swept_ = folded_;
   erase_all(u64{1} << event::task_run::kNumber);

@@ -156,7 +156,7 @@ def _content(file: int, earlier: bytes, windows: list[Window], until: int) -> by
             index[at : at + SLOT.size] = bytes(SLOT.size)
     copies = {(entry[1], entry[3]) for entry in SLOT.iter_unpack(bytes(index)) if entry[0]}
     last = max([entry[0] for entry in SLOT.iter_unpack(bytes(index))], default=0)
-    # A window whose copy is in a slot already has nothing that the slot lacks.
+    # Without windows that a slot has a copy of: the copy is complete.
     new = [one for one in windows if (one[0], one[1] + 1) not in copies]
     for number, (thread, sequence, records) in enumerate(new, 1):
         index += SLOT.pack(last + number, thread, len(records) // RECORD_BYTES, sequence + 1, 0)

@@ -67,7 +67,7 @@ def _ranks(of: Analysis) -> list[str]:
     silent = sorted(set(of.trace.ranks) - set(of.trace.rank[group_starts(of.trace.rank)].tolist()) - set(left_out))
     found = [f"{_exactly(len(missing), 'rank')} of {size} left no trace: {_some(missing)}"] if missing else []
     elsewhere = [rank for rank in left_out if of.trace.ranks[rank].get("elsewhere")]
-    # What spans all ranks is said to be of those that are here: a wait for another one has no cause here.
+    # A wait for a rank without records has no cause, so figures over all ranks are figures of the recorded ones.
     for number, why in ((len(left_out) - len(elsewhere), "not recorded (MARLINE_TRACE_RANKS)"),
                         (len(elsewhere), "on other nodes, not read (--here)")):  # fmt: skip
         if number:
