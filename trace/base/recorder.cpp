@@ -38,7 +38,8 @@ namespace {
 
 constexpr char kEmptyFolder[] = "set MARLINE_TRACE_DIR to an empty folder that every rank can write";
 
-State state = kIdle;  // written under process_lock, read by any thread
+// Read by any thread. Written under process_lock, but for transition_to_ended, which any thread does.
+State state = kIdle;
 char directory[kPathBytes - 128];
 uint64_t switch_times[2];  // last switch on and off; written before the count; readers need them only roughly
 uint64_t bytes_written;
@@ -49,6 +50,11 @@ State load_state() { return __atomic_load_n(&state, __ATOMIC_RELAXED); }
 }  // namespace
 
 void store_state(State value) { __atomic_store_n(&state, value, __ATOMIC_RELAXED); }
+
+bool transition_to_ended() {
+  State before = kRecording;
+  return __atomic_compare_exchange_n(&state, &before, kEnded, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
 
 void switch_recording(bool off) {
   uint64_t count = load_switches();
@@ -230,8 +236,7 @@ void control_recording(Control what) {
     case Control::kFlush: write_metadata(); break;
     case Control::kEnd:
       switch_recording(true);
-      store_state(kEnded);
-      write_metadata();
+      if (transition_to_ended()) write_metadata();
       break;
   }
 }
@@ -243,9 +248,7 @@ void control_recording_by_level(int level) {
 }
 
 void stop_recording(const char* what, const char* value, const char* advice) {
-  if (__atomic_exchange_n(&state, kEnded, __ATOMIC_RELAXED) != kRecording) {
-    return;
-  }
+  if (!transition_to_ended()) return;
   static char reason[kPathBytes];  // written once: the state changes once
   snprintf(reason, sizeof reason, "%s: %s", what, value);
   __atomic_store_n(&process.stopped, static_cast<const char*>(reason), __ATOMIC_RELEASE);
