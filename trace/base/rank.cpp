@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/no_cancel.hpp"
 #include "base/process.hpp"
 #include "base/recorder.hpp"
 #include "base/ring.hpp"
@@ -43,6 +44,7 @@ void set_mpi(int rank, int size, const char* library) {
   if (!described()) {
     return;
   }
+  const NoCancel no_cancel;
   pthread_mutex_lock(&process_lock);
   process.rank = rank;
   process.size = size;

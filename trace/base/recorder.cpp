@@ -22,6 +22,7 @@
 #include "file/container.hpp"
 #include "base/machine.hpp"
 #include "base/metadata.hpp"
+#include "base/no_cancel.hpp"
 #include "base/options.hpp"
 #include "base/process.hpp"
 #include "base/ring.hpp"
@@ -197,6 +198,7 @@ bool start_recording() {
   if (load_state() != kIdle) {
     return recording();
   }
+  const NoCancel no_cancel;
   pthread_mutex_lock(&process_lock);
   if (state == kIdle) {
     const bool opened = open_trace();
@@ -300,6 +302,7 @@ void write_metadata() {
   if (!described()) {
     return;
   }
+  const NoCancel no_cancel;
   pthread_mutex_lock(&process_lock);
   write_locked();
   pthread_mutex_unlock(&process_lock);

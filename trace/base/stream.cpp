@@ -11,6 +11,7 @@
 #include "../common/thread_id.h"
 #include "file/container.hpp"
 #include "base/core_waits.hpp"
+#include "base/no_cancel.hpp"
 #include "base/packer.hpp"
 #include "base/ring.hpp"
 #include "kernel/threads.hpp"
@@ -51,6 +52,7 @@ void Stream::prepare() {
 }
 
 Stream* Stream::open_mine() {
+  const NoCancel no_cancel;
   if (!start_recording()) {
     return nullptr;
   }
@@ -171,6 +173,7 @@ void Stream::write_window(bool clear) {
 }
 
 void Stream::flush() {
+  const NoCancel no_cancel;
   created_ = nullptr;
   flushing_ = true;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
