@@ -22,6 +22,9 @@ enum Phase : uint32_t { kUnstarted, kRunning, kStopping, kOver };
 constexpr u64 kMostShare = 100;  // a thread gives at most this part of its time to compression
 constexpr u64 kRefusals = 256;   // until it is measured again: less than a thousandth of the time at 1 us per task
 
+// Windows that may wait for the packer, which gets no core while others are busy: 4 MiB that are mapped.
+constexpr uint32_t kMostWaiting = 64;
+
 constexpr size_t kStackBytes = size_t{1} << 20;
 
 pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;  // taken to start and to stop; never by the packer
@@ -30,9 +33,11 @@ cpu_set_t cores;                                         // constant: what the p
 bool cores_known;
 pthread_t packer;  // under start_lock
 sem_t filled;      // posted for each window that is handed over
-Window* queue;     // atomic: pushed by any thread, emptied by the packer
+Window* queue;     // atomic: pushed by any thread, emptied by the packer, or by stop_packer
+Window* taken;     // atomic: what the packer has emptied, but for the window in hand; stop_packer may take it
+uint32_t waiting;  // atomic, and not exact: windows that have been handed over and not compressed
 Window* recycled;  // atomic: pushed by any thread, popped by one at a time
-bool gave_up;      // the packer's own: the disk is full
+bool gave_up;      // atomic: the disk is full
 Packs of_threads;  // of the thread that holds in_use
 bool in_use;       // atomic: taken or not, never waited for
 u64 last_ns;       // atomic: what compressing a window has taken last; 0: not known yet
@@ -48,7 +53,7 @@ void push(Window*& list, Window& window) {
 }
 
 // In the order in which they were pushed. Acquire pairs with the release in push.
-Window* take_all() {
+Window* take_queue() {
   Window* newest_first = __atomic_exchange_n(&queue, nullptr, __ATOMIC_ACQUIRE);
   Window* ordered = nullptr;
   while (newest_first != nullptr) {
@@ -72,12 +77,34 @@ bool store(Packs& packs, const Window& window) {
   return count_bytes(bytes);
 }
 
-void pack_all(Packs& packs) {
-  for (Window* window = take_all(); window != nullptr;) {
+// A window that has been handed over.
+void pack(Packs& packs, Window& window) {
+  if (!__atomic_load_n(&gave_up, __ATOMIC_RELAXED) && store(packs, window)) {
+    recycle(window);
+  } else {
+    __atomic_store_n(&gave_up, true, __ATOMIC_RELAXED);
+    window.forget();
+  }
+  __atomic_fetch_sub(&waiting, 1, __ATOMIC_RELAXED);
+}
+
+void pack_all(Packs& packs, Window* window) {
+  while (window != nullptr) {
     Window* next = window->next;  // another thread may use the window once it is recycled
-    gave_up = gave_up || !store(packs, *window);
-    if (!gave_up) recycle(*window);
+    pack(packs, *window);
     window = next;
+  }
+}
+
+// The packer's round. One window at a time, so that stop_packer may take the others.
+void pack_in_turn(Packs& packs) {
+  for (;;) {
+    // Acquire and release pair with each other, here and in stop_packer: a list has one owner.
+    Window* window = __atomic_exchange_n(&taken, nullptr, __ATOMIC_ACQUIRE);
+    if (window == nullptr) window = take_queue();
+    if (window == nullptr) return;
+    __atomic_store_n(&taken, window->next, __ATOMIC_RELEASE);
+    pack(packs, *window);
   }
 }
 
@@ -93,9 +120,9 @@ void* run(void*) {
   while (load_phase() == kRunning) {
     while (sem_wait(&filled) != 0 && errno == EINTR) {
     }
-    pack_all(packs);
+    pack_in_turn(packs);
   }
-  pack_all(packs);
+  pack_in_turn(packs);
   packs.end();
   return nullptr;
 }
@@ -133,6 +160,25 @@ bool start() {
   return running;
 }
 
+// False: another thread compresses at the moment, or the disk is full.
+bool pack_by_caller(const Window& window) {
+  // Acquire and release pair with each other: one thread after the other has of_threads.
+  if (__atomic_exchange_n(&in_use, true, __ATOMIC_ACQUIRE)) return false;
+  const bool done = of_threads.begin() && store(of_threads, window);
+  __atomic_store_n(&in_use, false, __ATOMIC_RELEASE);
+  return done;
+}
+
+// What waits for the packer, but for the window in hand. Nothing, if a thread compresses at this moment.
+void take_from_packer() {
+  if (__atomic_exchange_n(&in_use, true, __ATOMIC_ACQUIRE)) return;
+  if (of_threads.begin()) {
+    pack_all(of_threads, __atomic_exchange_n(&taken, nullptr, __ATOMIC_ACQUIRE));
+    pack_all(of_threads, take_queue());
+  }
+  __atomic_store_n(&in_use, false, __ATOMIC_RELEASE);
+}
+
 }  // namespace
 
 bool packs() { return load_phase() <= kRunning; }
@@ -140,6 +186,12 @@ bool packs() { return load_phase() <= kRunning; }
 bool hand_over(Window& window) {
   // Acquire pairs with the release in start(): the semaphore is there.
   if (__atomic_load_n(&phase, __ATOMIC_ACQUIRE) != kRunning && !start()) return false;
+  if (__atomic_load_n(&waiting, __ATOMIC_RELAXED) >= kMostWaiting) {
+    if (!pack_by_caller(window)) return false;
+    recycle(window);
+    return true;
+  }
+  __atomic_fetch_add(&waiting, 1, __ATOMIC_RELAXED);
   push(queue, window);
   sem_post(&filled);
   return true;
@@ -153,15 +205,10 @@ bool pack_here(const Window& window, u64 ns_to_fill) {
     __atomic_store_n(&refusals, refused, __ATOMIC_RELAXED);
     if (refused % kRefusals != 0) return false;
   }
-  // Acquire and release pair with each other: one thread after the other has of_threads.
-  if (__atomic_exchange_n(&in_use, true, __ATOMIC_ACQUIRE)) return false;
-  bool done = of_threads.begin();
   const u64 before = now_ns(CLOCK_THREAD_CPUTIME_ID);
-  done = done && store(of_threads, window);
-  const u64 spent = now_ns(CLOCK_THREAD_CPUTIME_ID) - before;
-  __atomic_store_n(&last_ns, spent, __ATOMIC_RELAXED);
-  __atomic_store_n(&in_use, false, __ATOMIC_RELEASE);
-  return done;
+  if (!pack_by_caller(window)) return false;
+  __atomic_store_n(&last_ns, now_ns(CLOCK_THREAD_CPUTIME_ID) - before, __ATOMIC_RELAXED);
+  return true;
 }
 
 void recycle(Window& window) { push(recycled, window); }
@@ -181,8 +228,7 @@ void stop_packer() {
   const bool running = phase == kRunning;
   __atomic_store_n(&phase, running ? kStopping : kOver, __ATOMIC_RELAXED);
   if (running) {
-    const sched_param normal = {};
-    pthread_setschedparam(packer, SCHED_OTHER, &normal);  // the process waits for it now
+    take_from_packer();
     sem_post(&filled);
     pthread_join(packer, nullptr);
     __atomic_store_n(&phase, kOver, __ATOMIC_RELAXED);
@@ -195,6 +241,8 @@ void stop_packer() {
 void forget_packer() {
   phase = kOver;
   queue = nullptr;
+  taken = nullptr;
+  waiting = 0;
   recycled = nullptr;
   in_use = true;  // the group that is mapped goes on growing in the parent: the child must not end it
   pthread_mutex_init(&start_lock, nullptr);

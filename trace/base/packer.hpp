@@ -21,8 +21,8 @@ namespace marline::trace {
 // Whether windows are taken: until stop_packer, unless the packer's thread cannot be started. Any thread.
 bool packs();
 
-// Gives the last window of a thread to the packer. Starts the packer's thread if needed. False: not taken; it is still
-// the caller's.
+// Gives the last window of a thread to the packer. Starts the packer's thread if needed. If many wait for the packer
+// already, the caller compresses the window itself. False: not taken; it is still the caller's.
 bool hand_over(Window& window);
 
 // Compresses the caller's full window, if that takes less than a hundredth of the time that it took to fill it, and no
@@ -34,7 +34,9 @@ void recycle(Window& window);
 // A recycled window, or null. One thread at a time (under the lock of the list of streams).
 Window* take_recycled();
 
-// Compresses what has been handed over, and ends the packer's thread. At the end of the process.
+// Compresses what has been handed over, and ends the packer's thread. At the end of the process. The caller takes all
+// windows but the one that the packer has in hand: without privileges the packer's priority cannot be raised again
+// (sched(7), SCHED_IDLE), so beside busy cores it would be slow.
 void stop_packer();
 
 // In the child of a fork, which has no packer and must not write the parent's file.

@@ -3,11 +3,15 @@
 and forked children that exit."""
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import handmade  # noqa: F401  first: it finds marline
-from test_trace_control import Records, build, execute
+from conftest import EXHAUSTIVE, SECONDS
+from test_trace_control import Records, build, environment, execute
+
+from marline.trace.read.container import UNIT_BYTES
 
 REGIONS = r"""
 #define _GNU_SOURCE
@@ -63,3 +67,65 @@ def test_a_thread_is_not_cancelled_while_the_recorder_writes(tmp_path: Path) -> 
     }
     """)
     assert_all_there(records, 20001)
+
+
+SHORT_THREADS = r"""
+static void *body(void *unused) {
+  regions(1);
+  return unused;
+}
+int main(int count, char **arguments) {
+  for (int i = atoi(arguments[1]); i > 0; i--) {
+    pthread_t thread;
+    pthread_create(&thread, 0, body, 0);
+    pthread_join(thread, 0);
+  }
+  return count != 2;
+}
+"""
+
+
+def test_many_short_threads_while_the_packer_has_no_core(tmp_path: Path) -> None:
+    """The threads keep the only core busy, so the packer, which has the lowest priority, gets next to none. The file
+    stays small all the same: a thread that finds 64 windows before its own compresses that one itself."""
+    count = 60_000 if EXHAUSTIVE else 2_000  # a process may have 65,535
+    program = build(tmp_path, REGIONS + SHORT_THREADS, "-pthread")
+    core = min(os.sched_getaffinity(0))
+    result = subprocess.run([program, str(count)], env=environment(tmp_path, "libomp"), capture_output=True, text=True,
+                            timeout=SECONDS, check=True,
+                            preexec_fn=lambda: os.sched_setaffinity(0, [core]))  # fmt: skip
+    assert result.stderr == ""
+    (file,) = (tmp_path / "trace").glob("*.mtr")
+    assert file.stat().st_size < (1 + 64 + 64 + count // 50) * UNIT_BYTES
+    assert_all_there(Records(tmp_path / "trace"), count)
+
+
+def test_a_forked_child_that_exits_leaves_its_parents_blocks(tmp_path: Path) -> None:
+    """The parent has begun a group of blocks when it forks, and goes on in it before the child exits. It fills its
+    windows slowly, as only such windows are compressed."""
+    records = recorded(tmp_path, r"""
+    static void slowly(int count) {
+      const struct timespec moment = {0, 1000000};
+      for (; count > 0; count -= 50) {
+        regions(50);
+        nanosleep(&moment, 0);
+      }
+    }
+    int main(void) {
+      int go[2];
+      char one;
+      if (pipe(go)) return 1;
+      slowly(1100);
+      pid_t child = fork();
+      if (child == 0) {
+        close(go[1]);
+        exit(read(go[0], &one, 1) != 0);
+      }
+      slowly(3000);
+      int status = 1;
+      close(go[1]);
+      waitpid(child, &status, 0);
+      return status != 0;
+    }
+    """)
+    assert_all_there(records, 4100)
