@@ -19,6 +19,7 @@
 #include "../common/launchers.h"
 #include "../common/options.hpp"
 #include "base/clock.hpp"
+#include "base/error_text.hpp"
 #include "file/container.hpp"
 #include "base/machine.hpp"
 #include "base/metadata.hpp"
@@ -251,15 +252,15 @@ void control_recording_by_level(int level) {
 
 void stop_recording(const char* what, const char* value, const char* advice) {
   if (!transition_to_ended()) return;
-  static char reason[kPathBytes];  // written once: the state changes once
-  snprintf(reason, sizeof reason, "%s: %s", what, value);
-  __atomic_store_n(&process.stopped, static_cast<const char*>(reason), __ATOMIC_RELEASE);
+  // Not by stdio, and not on the stack: a signal handler comes here, too, if a sample finds the disk full. Written once,
+  // as the state changes once.
+  static constinit ShortText<512> reason;
+  static constinit ShortText<1024> line;
+  reason.add(what).add(": ").add(value);
+  __atomic_store_n(&process.stopped, reason.text(), __ATOMIC_RELEASE);
   switch_recording(true);
-  // Not by stdio: a signal handler comes here, too, if a sample finds the disk full.
-  char line[kPathBytes + 256];
-  const int length = snprintf(line, sizeof line, "marline-trace: %s; recording stops: %s\n", reason, advice);
-  const auto shown = static_cast<size_t>(length) < sizeof line ? static_cast<size_t>(length) : sizeof line - 1;
-  if (write(STDERR_FILENO, line, shown) < 0) return;  // stderr is closed: the line is lost
+  line.add("marline-trace: ").add(reason.text()).add("; recording stops: ").add(advice).add("\n");
+  if (write(STDERR_FILENO, line.text(), line.length()) < 0) return;  // stderr is closed: the line is lost
 }
 
 bool count_bytes(uint64_t bytes) {
@@ -267,9 +268,8 @@ bool count_bytes(uint64_t bytes) {
   if (limit == 0 || __atomic_add_fetch(&bytes_written, bytes, __ATOMIC_RELAXED) <= limit) {
     return true;
   }
-  char value[48];
-  snprintf(value, sizeof value, "%llu bytes written", static_cast<unsigned long long>(limit));
-  stop_recording("MARLINE_TRACE_LIMIT", value, "raise it, record fewer MARLINE_TRACE_EVENTS, or a part of the run");
+  const ShortText<48> value = ShortText<48>().add(limit).add(" bytes written");
+  stop_recording("MARLINE_TRACE_LIMIT", value.text(), "raise it, record fewer MARLINE_TRACE_EVENTS, or a part of the run");
   return false;
 }
 

@@ -11,6 +11,7 @@
 #include "../common/thread_id.h"
 #include "file/container.hpp"
 #include "base/core_waits.hpp"
+#include "base/error_text.hpp"
 #include "base/no_cancel.hpp"
 #include "base/packer.hpp"
 #include "base/ring.hpp"
@@ -216,7 +217,7 @@ bool Stream::copy_window() {
     prepare_part(copies_at_, units_ahead_ * kUnitBytes);
   }
   if (!write_part(copies_at_, window_->unit, kUnitBytes)) {
-    stop_recording("cannot append to the trace", strerror(errno), kNeedsSpace);
+    stop_recording("cannot append to the trace", error_text(errno).text(), kNeedsSpace);
     // Half a copy is of no use to the reader, and the JSON file needs the space. The window itself is complete.
     drop_part(copies_at_, kUnitBytes);
     return false;
