@@ -28,7 +28,8 @@ Stream* annotated_stream();
 void begin_annotation(u64 group, const char* name, u64 color = 0);
 void end_annotation(u64 group);
 
-// The function of this name in the libraries after the recorder, or null. `found` keeps it from the first call on.
+// The function of this name in another library, however that was loaded, or null. `found` keeps the answer until a
+// further library is loaded.
 void* next_function(const char* name, void*& found);
 
 // While one exists, the thread is in a function of the other tool.

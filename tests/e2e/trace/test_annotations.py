@@ -20,6 +20,8 @@ from marline.trace.analysis import Analysis
 from marline.trace.passes.regions import Spans, thread_names
 
 SOURCES = PROGRAMS / "annotations"
+CALIPER_REGIONS = Counter(["assembly", "timestep", "halo", "io", "method=gmres", "level", "tolerance", "main loop",
+                           "iteration#main", "solver", "solver", "solve", "inner", "sweep", "step", "after the step"])
 
 
 def nvtx_headers() -> Path:
@@ -87,14 +89,39 @@ def test_caliper(tmp_path: Path) -> None:
     result = execute(program)
     assert (result.stdout, result.stderr) == ("Caliper: 16 begun, 16 ended\n", "")
     found = regions_of(tmp_path)
-    assert counted(found) == {"assembly": 1, "timestep": 1, "halo": 1, "io": 1, "method=gmres": 1, "level": 1,
-                              "tolerance": 1, "main loop": 1, "iteration#main": 1, "solver": 2, "solve": 1, "inner": 1,
-                              "sweep": 1, "step": 1, "after the step": 1}  # fmt: skip
+    assert counted(found) == CALIPER_REGIONS
     assert found.closed.all()
     # The destructor of the inner loop, which has ended, ends nothing.
     start, end = (dict(zip((found.names[name] for name in found.name), times)) for times in (found.start, found.end))
     assert end["step"] <= start["after the step"] <= end["after the step"] <= end["sweep"]
     assert {found.names[row] for row in found.name[~found.nests].tolist()} == {"timestep", "halo"}
+
+
+def test_caliper_of_a_plugin(tmp_path: Path) -> None:
+    """The plug-in's library is loaded for the plug-in alone, after a call that found no Caliper at all."""
+    library, plugin = tmp_path / "libcaliper.so", tmp_path / "plugin.so"
+    subprocess.run(["g++", "-O1", "-shared", "-fPIC", str(SOURCES / "caliper.cpp"), "-o", str(library)], check=True,
+                   timeout=SECONDS)
+    subprocess.run(["g++", "-O1", "-shared", "-fPIC", "-Dmain=run", str(SOURCES / "caliper_program.cpp"), str(library),
+                    f"-Wl,-rpath,{tmp_path}", "-o", str(plugin)], check=True, timeout=SECONDS)  # fmt: skip
+    source = tmp_path / "host.c"
+    source.write_text("""
+    #include <dlfcn.h>
+    int main(int count, char **arguments) {
+      void (*early)(const char *) = (void (*)(const char *))dlsym(RTLD_DEFAULT, "cali_begin_region");
+      void (*done)(const char *) = (void (*)(const char *))dlsym(RTLD_DEFAULT, "cali_end_region");
+      if (!early || !done) return 2;
+      early("before");
+      done("before");
+      void *plugin = dlopen("PLUGIN", RTLD_NOW | RTLD_LOCAL);
+      if (!plugin) return 3;
+      ((int (*)(void))dlsym(plugin, "_Z3runv"))();
+      return count != 1;
+    }
+    """.replace("PLUGIN", str(plugin)))
+    result = execute(build(tmp_path, source, "-ldl"))
+    assert (result.stdout, result.stderr) == ("Caliper: 16 begun, 16 ended\n", "")
+    assert counted(regions_of(tmp_path)) == CALIPER_REGIONS + Counter(["before"])
 
 
 @pytest.mark.parametrize("there", [True, False], ids=["Score-P", "the recorder in its place"])
