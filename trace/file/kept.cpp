@@ -16,6 +16,8 @@ namespace {
 
 constexpr u64 kIdBits = 48;
 constexpr u64 kIds = (u64{1} << kIdBits) - 1;
+constexpr u64 kLow = 0xffffffff;
+constexpr u64 kGroups = 0xffff;
 constexpr u64 kBegun = u64{1} << kIdBits;  // in the creation of a task: where a record has how long that took
 
 u64 number_of(const Record& record) { return record.head & 0xffff; }
@@ -77,6 +79,9 @@ Kept::Family Kept::family_of(const Record& entry) {
     made.of[event::recording_on::kNumber] = kCurrent;
     made.of[event::text::kNumber] = kText;
     made.of[event::graph_iteration::kNumber] = kGraph;
+    made.of[event::group_begin::kNumber] = kGroup;
+    made.of[event::range_begin::kNumber] = kRange;
+    made.of[event::range_end::kNumber] = kRange;  // folded before its begin
     return made;
   }();
   return kFamilies.of[entry.head & 63];  // entries have no other numbers
@@ -132,6 +137,10 @@ void Kept::fold_one(u64 thread, const Record& record) {
     case event::work_end::kNumber: end_scope(kWork, id_of(record)); break;
     case event::region_begin::kNumber: begin_scope(record); break;
     case event::region_end::kNumber: end_scope(kRegion, id_of(record)); break;
+    case event::group_begin::kNumber: begin_scope(record); break;
+    case event::group_end::kNumber: end_group(record); break;
+    case event::range_begin::kNumber: begin_range(record); break;
+    case event::range_end::kNumber: end_range(record); break;
     case event::mpi_enter::kNumber: begin_scope(record); break;
     case event::mpi_exit::kNumber: end_scope(kCall, id_of(record)); break;
     case event::graph_iteration::kNumber: iteration(record); break;
@@ -200,17 +209,41 @@ void Kept::begin_scope(const Record& record) {
   if (is_thread || (life >= 0 && number_of(table_[life]) == event::implicit_begin::kNumber)) put(record);
 }
 
-void Kept::end_scope(Family family, u64 id) {
+void Kept::end_scope(Family family, u64 id) { erase_newest(family, id, false, 0); }
+
+// Annotations nest within a task and group, and overlap those of other groups.
+void Kept::end_group(const Record& record) {
+  erase_newest(kGroup, id_of(record), true, record.payload[0] & kGroups);
+}
+
+// The newest entry of that kind and id, and of that group if `grouped`.
+void Kept::erase_newest(Family family, u64 id, bool grouped, u64 group) {
   i64 newest = -1;
   for (u64 at = home(family, id); table_[at].time != 0; at = (at + 1) & (places_ - 1)) {
     if (id_of(table_[at]) != id || family_of(table_[at]) != family) continue;
+    if (grouped && table_[at].payload[0] >> kIdBits != group) continue;
     if (newest < 0 || table_[at].time > table_[newest].time) newest = static_cast<i64>(at);
   }
   if (newest >= 0) erase(static_cast<u64>(newest));
 }
 
+// The entry's id is the range's number. The task takes that number's place among the fields, and its upper part the
+// unused bits above the text.
+void Kept::begin_range(const Record& record) {
+  const u64 task = id_of(record);
+  const u64 range = record.payload[1] & kLow;
+  if (erase(kRange, range)) return;  // its end
+  put(entry(record.time, range, event::range_begin::kNumber, (record.payload[0] & kIds) | task >> 32 << kIdBits,
+            (record.payload[1] & ~kLow) | (task & kLow)));
+}
+
+void Kept::end_range(const Record& record) {
+  const u64 range = record.payload[0] & kLow;
+  if (!erase(kRange, range)) put(entry(record.time, range, event::range_end::kNumber));
+}
+
 void Kept::end_implicit(u64 id) {
-  for (const Family family : {kLife, kWait, kLock, kSync, kWork, kRegion, kCall}) {
+  for (const Family family : {kLife, kWait, kLock, kSync, kWork, kRegion, kGroup, kCall}) {
     while (erase(family, id)) {
     }
   }
@@ -342,14 +375,15 @@ void Kept::erase(u64 place) {
   --used_;
 }
 
-// The table is full and cannot grow. Ends of tasks without a creation are dropped first: mostly the creation found no
-// room. If that is not enough, all tasks are dropped, because some have ended whose ends found no room, and these would
-// fill the table for ever. Later tasks are kept again.
+// The table is full and cannot grow. Ends without a begin are dropped first: mostly the creation found no
+// room. If that is not enough, all tasks and ranges are dropped, because some have ended whose ends found no room, and
+// these would fill the table for ever. Later ones are kept again.
 void Kept::sweep() {
   swept_ = folded_;
-  erase_all(u64{1} << event::task_run::kNumber);
+  erase_all(u64{1} << event::task_run::kNumber | u64{1} << event::range_end::kNumber);
   if (used_ > most_ / 2) {
-    counts_->lost += erase_all(u64{1} << event::task_create::kNumber | u64{1} << event::task_label::kNumber);
+    counts_->lost += erase_all(u64{1} << event::task_create::kNumber | u64{1} << event::task_label::kNumber |
+                               u64{1} << event::range_begin::kNumber);
   }
 }
 

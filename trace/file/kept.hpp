@@ -9,7 +9,8 @@
 // missing or stand there twice. Definitions are only appended.
 //
 // Windows are not folded in the order of time: a thread that records seldom keeps its window for long. So the end of a
-// task may be folded before its creation. The end then stands in the table until the creation comes.
+// task may be folded before its creation. The end then stands in the table until the creation comes. So it is with
+// ranges (range_begin), which may end on another thread.
 #ifndef MARLINE_TRACE_KEPT_HPP
 #define MARLINE_TRACE_KEPT_HPP
 
@@ -46,7 +47,9 @@ class Kept {
     kCall,
     kCurrent,
     kText,
-    kGraph
+    kGraph,
+    kGroup,
+    kRange
   };
   static Family family_of(const Record& entry);
 
@@ -57,6 +60,9 @@ class Kept {
   void end_life(u64 id, u64 time);
   void begin_scope(const Record& record);
   void end_scope(Family family, u64 id);
+  void end_group(const Record& record);
+  void begin_range(const Record& record);
+  void end_range(const Record& record);
   void end_implicit(u64 id);
   void label(const Record& record);
   void begin_team(const Record& record);
@@ -77,6 +83,7 @@ class Kept {
   void replace(const Record& entry);
   void erase(u64 place);
   bool erase(Family family, u64 id);
+  void erase_newest(Family family, u64 id, bool grouped, u64 group);
   void sweep();
   u64 erase_all(u64 numbers);
 

@@ -14,7 +14,7 @@ import pytest
 
 import handmade  # noqa: F401  first: it finds marline
 from conftest import PROGRAMS, SECONDS, Result
-from test_trace_control import RECORDER, Records, execute
+from test_trace_control import RECORDER, ROOT, Records, execute
 
 from marline.trace.analysis import Analysis
 from marline.trace.passes.regions import Spans, thread_names
@@ -142,3 +142,47 @@ def test_scorep(tmp_path: Path, there: bool) -> None:
     found = regions_of(tmp_path)
     assert counted(found) == {"begun": 2, "defined before": 2, "by name": 1, "of Fortran": 1}
     assert found.closed.all() and found.nests.all()
+
+
+def test_a_ring_keeps_regions_that_began_before(tmp_path: Path) -> None:
+    """The ring has room for a twentieth of the records. Of two groups that overlap, the one that ended first is gone;
+    of ranges that start in one thread, the one that ends in another."""
+    source = tmp_path / "long.c"
+    source.write_text(r"""
+    #include <marline/trace.h>
+    #include <nvtx3/nvToolsExt.h>
+    #include <pthread.h>
+    static nvtxRangeId_t ended;
+    static void *end(void *unused) { nvtxRangeEnd(ended); return unused; }
+    static void regions(int count) {
+      for (int i = 0; i < count; i++) { marline_region_begin("short"); marline_region_end(); }
+    }
+    int main(void) {
+      nvtxEventAttributes_t whole = {.version = NVTX_VERSION, .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+          .messageType = NVTX_MESSAGE_TYPE_ASCII, .message.ascii = "inside",
+          .colorType = NVTX_COLOR_ARGB, .color = 0xff112233};
+      nvtxDomainHandle_t solver = nvtxDomainCreateA("solver");
+      pthread_t thread;
+      nvtxRangePushA("gone");
+      nvtxDomainRangePushEx(solver, &whole);
+      nvtxRangePop();
+      ended = nvtxRangeStartA("gone, too");
+      nvtxRangeStartEx(&whole);
+      pthread_create(&thread, 0, end, 0);
+      pthread_join(thread, 0);
+      regions(200000);
+      nvtxDomainRangePop(solver);
+      return 0;
+    }
+    """)
+    program = build(tmp_path, f"-I{nvtx_headers()}", f"-I{ROOT}/include", source, "-ldl", "-pthread")
+    result = execute(program, MARLINE_TRACE_RING="1M", NVTX_INJECTION64_PATH=str(RECORDER))
+    assert result.stderr == ""
+    trace = Records(tmp_path / "trace").trace
+    found = Analysis(trace)["regions"]
+    count = counted(found)
+    assert trace.began > 0 and 0 < count.pop("short") < 100_000
+    assert count == {"solver: inside": 1, "inside": 1}
+    for name, closed in (("solver: inside", True), ("inside", False)):
+        (row,) = (row for row, number in enumerate(found.name.tolist()) if found.names[number] == name)
+        assert (found.start[row], found.closed[row], found.color[row]) == (0, closed, 0x112233)

@@ -35,6 +35,7 @@ _LIVES = [_N[name] for name in ("task_create", "implicit_begin", "parallel_begin
 _DEFINITIONS = [_N[name] for name in ("text", "mpi_comm", "mpi_member", "device_begin", "counter_name", "thread_name")]
 _SCOPES = [(_N[begin], _N[end]) for begin, end in (
     ("work_begin", "work_end"), ("sync_begin", "sync_end"), ("region_begin", "region_end"),
+    ("group_begin", "group_end"),
     ("mpi_enter", "mpi_exit"), ("mutex_acquire", "mutex_acquired"), ("wait_begin", "wait_end"))]  # fmt: skip
 _SWITCH = 7  # ompt_task_switch
 _OWN_TASK = [_N[name] for name in ("implicit_begin", "parallel_end", "recording_on", "wait_begin", "wait_end")]
@@ -193,8 +194,8 @@ def _life_ids(records: np.ndarray) -> np.ndarray:
 
 
 def _original(kept: np.ndarray) -> np.ndarray:
-    """The table's records as they were written: the table finds a team by its own id, and a graph by its number, so
-    the task stands elsewhere in it."""
+    """The table's records as they were written: the table finds a team by its own id, a graph and a range by their
+    numbers, so the task stands elsewhere in it."""
     kept = kept.copy()
     numbers, ids = _numbers(kept), _ids(kept)
     payload = kept["payload"]
@@ -204,6 +205,11 @@ def _original(kept: np.ndarray) -> np.ndarray:
     graphs = numbers == _N["graph_iteration"]
     kept["head"][graphs] = (payload[graphs, 1] >> _16) << _16 | np.uint64(_N["graph_iteration"])
     payload[graphs, 1] &= np.uint64(0xFFFF)
+    ranges = numbers == _N["range_begin"]
+    task = (payload[ranges, 0] >> _48) << _32 | (payload[ranges, 1] & _LOW)
+    kept["head"][ranges] = task << _16 | np.uint64(_N["range_begin"])
+    payload[ranges, 0] &= _IDS
+    payload[ranges, 1] = (payload[ranges, 1] & ~_LOW) | ids[ranges]
     return kept
 
 
@@ -225,7 +231,8 @@ def state_at(ring: Ring, before: dict[int, np.ndarray], missed: np.ndarray) -> d
     numbers = _numbers(ring.kept)
     ends = ring.kept[numbers == _N["task_run"]]  # folded before the creation was
     current = {int(one["head"] >> _16): int(one["payload"][0]) for one in ring.kept[numbers == _N["recording_on"]]}
-    kept = ring.kept[~np.isin(numbers, [_N["task_run"], _N["recording_on"], _N["text"]])]
+    over = _ids(ring.kept[numbers == _N["range_end"]])  # likewise
+    kept = ring.kept[~np.isin(numbers, [_N["task_run"], _N["range_end"], _N["recording_on"], _N["text"]])]
     kept = _original(np.concatenate([kept, missed]))
     old = np.concatenate([kept, *before.values()])
     thread = np.concatenate([_home(kept), *(np.full(len(one), number) for number, one in before.items())])
@@ -236,7 +243,7 @@ def state_at(ring: Ring, before: dict[int, np.ndarray], missed: np.ndarray) -> d
     graphs = _last_of_each(np.flatnonzero(numbers == _N["graph_iteration"]), old["payload"][:, 0] & _LOW)
     scopes = _open_scopes(old, ids)
     threads = sorted(before) or [1]
-    rows = np.concatenate([lives, labels, graphs, scopes])
+    rows = np.concatenate([lives, labels, graphs, scopes, _open_ranges(old, over)])
     homes = np.where(np.isin(thread[rows], threads), thread[rows], threads[0])
     # A team's member begins on its own thread, which is the one that numbered it.
     own = np.isin(_numbers(old[rows]), [_N["implicit_begin"]])
@@ -300,7 +307,8 @@ def _last_of_each(rows: np.ndarray, key: np.ndarray) -> np.ndarray:
 
 
 def _open_scopes(records: np.ndarray, alive: np.ndarray) -> np.ndarray:
-    """Rows of the begins that had no end, in order of time. Scopes of one kind nest within a task."""
+    """Rows of the begins that had no end, in order of time. Scopes of one kind, and of one group of annotations, nest
+    within a task."""
     numbers, ids = _numbers(records), _ids(records)
     family = np.full(1 << 16, -1)
     for index, pair in enumerate(_SCOPES):
@@ -309,14 +317,31 @@ def _open_scopes(records: np.ndarray, alive: np.ndarray) -> np.ndarray:
     rows = np.flatnonzero((family[numbers] >= 0) & (np.isin(ids, alive) | (ids & _LOW == 0)))
     if not len(rows):
         return rows
-    rows = rows[np.lexsort((records["time"][rows], ids[rows], family[numbers[rows]]))]
-    group = np.cumsum(group_starts(family[numbers[rows]], ids[rows]))
+    groups = _annotation_groups(records)
+    rows = rows[np.lexsort((records["time"][rows], groups[rows], ids[rows], family[numbers[rows]]))]
+    group = np.cumsum(group_starts(family[numbers[rows]], ids[rows], groups[rows]))
     depth = np.cumsum(np.where(begins[rows], 1, -1))
     # The least depth from each row to the end of its group: later groups, which come first from behind, lie higher.
     apart = 2 * len(rows) + 1
     least = np.minimum.accumulate((depth + group * apart)[::-1])[::-1] - group * apart
     rows = rows[begins[rows] & (least >= depth)]
     return rows[np.argsort(records["time"][rows], kind="stable")]
+
+
+def _annotation_groups(records: np.ndarray) -> np.ndarray:
+    """0 for all but annotations for other tools."""
+    numbers, word = _numbers(records), records["payload"][:, 0]
+    found = np.where(numbers == _N["group_begin"], word >> _48, np.uint64(0))
+    return np.where(numbers == _N["group_end"], word & np.uint64(0xFFFF), found)
+
+
+def _open_ranges(records: np.ndarray, over: np.ndarray) -> np.ndarray:
+    """Rows of the ranges that had no end, neither here nor in `over`."""
+    numbers, payload = _numbers(records), records["payload"]
+    rows = np.flatnonzero(numbers == _N["range_begin"])
+    ended = np.concatenate([payload[numbers == _N["range_end"], 0] & _LOW, over])
+    rows = rows[~np.isin(payload[rows, 1] & _LOW, ended)]
+    return rows[np.unique(payload[rows, 1] & _LOW, return_index=True)[1]]
 
 
 def _definitions(ring: Ring, old: np.ndarray) -> np.ndarray:

@@ -41,4 +41,5 @@ int main() {
   cali_end(2);
   cali_safe_end_string(0, "main loop");
   solve();
+  return 0;  // a plug-in is built of this, too, where main has another name
 }
