@@ -253,7 +253,7 @@ def _verdict(of: Analysis, document: dict[str, Any], lanes: Lanes) -> str:
 
 
 def _sentence(text: str) -> str:
-    return escape(text[:1].upper() + text[1:] + ("" if text.endswith(".") else "."))
+    return escape(text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else "."))
 
 
 def _figures(document: dict[str, Any]) -> str:
