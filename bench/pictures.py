@@ -4,7 +4,7 @@
 top to the legend below its timeline, in light mode, with 128 colours.
 
     bench/pictures.py PAGE.html PICTURE.png
-    bench/pictures.py --steps --prefix build/release     # those of docs/guide/three-steps.md: builds and runs its programs
+    bench/pictures.py --steps --prefix build/release     # those of docs/guide/three-steps.md, whose programs it runs
 
 A picture of more than 150 KB is refused."""
 

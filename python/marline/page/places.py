@@ -13,8 +13,8 @@ from marline.report.causes import RULES
 from marline.trace import outlined, symbols
 from marline.trace.analysis import Analysis
 from marline.trace.global_graph import points as what
-from marline.trace.global_graph.edges import EDGE_KINDS, WORK
-from marline.trace.passes.critical_path import CREATION, OUTSIDE, WITHOUT_TASKS
+from marline.trace.global_graph.edges import DEVICE, EDGE_KINDS, WORK
+from marline.trace.passes.critical_path import CREATION, ON_DEVICES, OUTSIDE, WITHOUT_TASKS
 from marline.trace.passes.devices import KERNEL
 from marline.trace.passes.regions import Spans
 from marline.trace.passes.thread_time.causes import NUMBER
@@ -160,6 +160,10 @@ def longest_steps(of: Analysis, lanes: Lanes) -> dict[str, Place]:
     known = np.flatnonzero(is_work & (task >= 0))
     number[known] = kinds.of_task[task[known]]
     number = np.where(is_work, number, len(kinds.names) + 2 + chain.kind.astype(np.int64))
+    of_device = np.flatnonzero(chain.kind == DEVICE)
+    kind = kinds.of_task[np.maximum(task[of_device], 0)] if len(tasks.id) else 0
+    number[of_device] = len(names) + np.where(task[of_device] >= 0, kind, len(kinds.names) + 1)
+    names += [name + ON_DEVICES for name in names]
     order = np.argsort(inside[chain.sink] - inside[chain.source], kind="stable")
     row = np.array(list(dict(zip(number[order].tolist(), order.tolist())).values()), dtype=np.int64)
     lane = lanes_at(of, lanes, points.task[chain.sink[row]], points.time[chain.sink[row]])

@@ -220,8 +220,9 @@ def bounds(path: dict[str, Any], ranks: int) -> list[tuple[str, str]]:
     has_mpi = path["span_ns"] != path["path_ns"]
     least = "" if has_mpi else f"; at least {duration(path['least_ns'])} on {plural(path['threads'], 'thread')}"
     # Work by the path without MPI, which is shorter than the one that stands before it on the line.
-    width = (f"if MPI took no time, {path['parallelism']:.1f} threads could work at a time, on average" if has_mpi
-             else f"{path['parallelism']:.1f} threads can work at a time, on average")  # fmt: skip
+    workers = f"{path['parallelism']:.1f} threads" + (" and devices" if path["on_devices_ns"] else "")
+    width = (f"if MPI took no time, {workers} could work at a time, on average" if has_mpi else
+             f"{workers} can work at a time, on average")  # fmt: skip
     return [("bounded by", "; ".join(shares) + where),
             ("critical path", f"{duration(path['path_ns'])}{least}; {width}{_pieces(path, ranks)}")]  # fmt: skip
 

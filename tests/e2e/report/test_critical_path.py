@@ -345,7 +345,7 @@ def test_without_tasks_the_chain_names_loops_and_regions(tmp_path: Path) -> None
 def test_the_line_says_which_path_and_keeps_the_place_of_a_long_name() -> None:
     """Work by the path without MPI, which is 50 of the 100 ns: 3.0 threads on a path of 100 ns would be no result."""
     path = {"makespan_ns": 100, "threads": 2, "span_ns": 50, "path_ns": 100, "least_ns": 75, "parallelism": 3.0,
-            "outside_ns": 0, "slack": [],
+            "on_devices_ns": 0, "outside_ns": 0, "slack": [],
             "chain": [{"name": f"void make<{'long_' * 30}>(int) work.cc:9", "total_ns": 100}],
             "chain_ranks": [{"rank": 0, "total_ns": 100}]}  # fmt: skip
     (_, chain), (_, line) = bounds(path, 1)
@@ -436,3 +436,32 @@ def test_an_event_leads_to_the_task_that_fulfilled_it(tmp_path: Path, by: int, c
     found = analysed(tmp_path, first, second)
     assert found.makespan == 70 and parts(found, "chain") == chain
     assert found.span == (60 if by == B else 35)
+
+
+def test_kernels_of_one_device(tmp_path: Path) -> None:
+    """A and B wait for a kernel each, of 100 and 60 ns, which one device runs one after the other from 20 on. One
+    thread runs A 10-20 and 125-130, B 20-30 and 185-195."""
+    stream = Stream(1).add(1000, "implicit_begin", IMPLICIT, parallel=REGION, index=0, size=1)
+    for task, time in ((A, 1000), (B, 1002)):
+        stream.add(time, "task_create", task, parent=IMPLICIT, flags=4)
+    stream.add(1006, "wait_begin", IMPLICIT, kind=BARRIER)
+    stream.add(1010, "task_schedule", IMPLICIT, next=A, status=SWITCH)
+    stream.add(1010, "target_begin", A, construct=500, device=0, kind=1)
+    stream.add(1020, "task_schedule", A, next=B, status=SWITCH)
+    stream.add(1020, "target_begin", B, construct=501, device=0, kind=1)
+    stream.add(1030, "task_schedule", B, next=IMPLICIT, status=SWITCH)
+    stream.add(1020, "device_kernel", 500, elapsed=100, device=0)
+    stream.add(1120, "device_kernel", 501, elapsed=60, device=0)
+    for task, start, end, construct in ((A, 1125, 1130, 500), (B, 1185, 1195, 501)):
+        stream.add(start, "task_schedule", IMPLICIT, next=task, status=SWITCH)
+        stream.add(start, "target_end", task, construct=construct)
+        stream.add(end, "task_schedule", task, next=IMPLICIT, status=COMPLETE)
+    found = analysed(tmp_path, stream)
+    assert (found.makespan, found.work, found.on_devices) == (185, 35, 160)
+    # The longest path is A: 10 ns, its kernel, 5 ns.
+    assert (found.span, found.path_length, found.least) == (115, 115, 115)
+    assert found.parallelism == (35 + 160) / 115
+    # B's last 10 ns, 5 ns before them, B's kernel; that waited for the device, which had A's kernel; A's first 10 ns.
+    assert parts(found, "chain") == {"device": 160, "work": 20, "wait": 5}
+    assert [row["name"] for row in found.document()["chain"]][0] == "task, on devices"
+    assert "1.7 threads and devices can work at a time" in bounds(found.document(), 1)[1][1]

@@ -16,6 +16,7 @@ from ..registry import Analysis, analysis_pass
 from . import edges as kinds
 from . import points as what
 from .communication import add_communication
+from .device_order import add_devices, on_device
 from .edges import EdgeList, GraphEdges
 from .openmp import add_openmp
 from .points import PointList, Points
@@ -46,7 +47,7 @@ class GlobalGraph:
 
 
 _NEEDS = ("tasks", "segments", "edges", "calls", "in_mpi", "requests", "messages", "suspensions", "creations",
-          "iterations")  # fmt: skip
+          "iterations", "device_waits")  # fmt: skip
 
 
 @analysis_pass("global_graph", needs=(*_NEEDS, "breakdown", "throttled"))
@@ -54,10 +55,11 @@ def global_graph(of: Analysis) -> GlobalGraph:
     """The graph of all ranks."""
     begin, end = (int(of["breakdown"].edges[at]) for at in (0, -1))
     (tasks, runs, dependences, calls, mpi, requests, messages, suspensions, creations,
-     iterations) = (of[name] for name in _NEEDS)  # fmt: skip
+     iterations, device_waits) = (of[name] for name in _NEEDS)  # fmt: skip
     points, edges, of_run = PointList(), EdgeList(), EdgeList()
     created = add_openmp(of.trace, tasks, runs, dependences, iterations, points, edges)
     ready = add_communication(of.trace, tasks, calls, requests, messages, suspensions, points, edges)
+    add_devices(device_waits, points, edges, of_run)
     add_locks(of.trace, points, of_run)
     add_wake_ups(of.trace, runs, suspensions, ready, points, of_run)
     add_returns(tasks, runs, of["throttled"].back, points)
@@ -118,13 +120,13 @@ def threads_of_initial_tasks(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _work(points: Points, done: np.ndarray) -> GraphEdges:
-    """Between neighbouring points of a task: how long it ran its own code. What MPI takes is the edges' of the call. A
-    task that could go on waits for its thread."""
+    """Between neighbouring points of a task: how long it ran its own code. What MPI takes is the edges' of the call,
+    what a device takes those of its kernels and copies. A task that could go on waits for its thread."""
     source = np.flatnonzero((points.task[1:] == points.task[:-1]) & (points.task[1:] != 0))
     weight = done[source + 1] - done[source]
-    inside = _in_mpi(points)[source]
-    weight[inside] = 0
-    kind = np.where(inside, kinds.MPI, kinds.WORK).astype(np.int8)
+    inside, device = _in_mpi(points)[source], on_device(points)[source]
+    weight[inside | device] = 0
+    kind = np.where(device, kinds.DEVICE, np.where(inside, kinds.MPI, kinds.WORK)).astype(np.int8)
     kind[points.what[source] == what.READY] = kinds.THREAD
     return GraphEdges(source, source + 1, weight, kind)
 

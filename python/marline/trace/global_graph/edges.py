@@ -31,10 +31,11 @@ EDGE_KINDS = (
     EdgeKind("mpi", "other MPI calls"),
     EdgeKind("event", "detached tasks' events"),
     EdgeKind("inline", "back from undeferred tasks"),
+    EdgeKind("device", "kernels and copies of devices"),
     EdgeKind("thread", "ready tasks until a thread ran them"),
     EdgeKind("lock", "locks on their way to the next task"),
 )
-WORK, CREATE, DEPENDENCE, TASKWAIT, BARRIER, MESSAGE, COLLECTIVE, MPI, EVENT, INLINE, THREAD, LOCK = range(12)
+WORK, CREATE, DEPENDENCE, TASKWAIT, BARRIER, MESSAGE, COLLECTIVE, MPI, EVENT, INLINE, DEVICE, THREAD, LOCK = range(13)
 COMMUNICATION = (MESSAGE, COLLECTIVE, MPI)
 
 

@@ -14,6 +14,7 @@ from ..read.columns import find
 # What a point is. Joins belong to no task: there, all that a barrier or a collective waits for comes together.
 BEGIN, END, CREATE, SYNC_BEGIN, SYNC_END, SUSPEND, READY, RESUME, FORK, CALL, RETURN, FULFIL, JOIN = range(13)
 LOCKED, UNLOCKED, BACK = range(13, 16)  # has a lock that others wait for; lets go; has its thread back (run_order.py)
+ON_DEVICE, OFF_DEVICE = range(16, 18)  # a device begins something for the task, and has ended it (device_order.py)
 FIRST = -1.0  # order of a task's first point among those of the same time
 LAST = float(1 << 62)
 

@@ -3,8 +3,9 @@
 for in this run.
 
 - `work` (Cilk's T1): all edges of work. `span` (T-infinity): the longest path if MPI takes no time. Average
-  parallelism: work / span. On P threads no schedule takes less than max(work / P, span), and none that is never idle
-  while a task is ready takes more than span + (work - span) / P (Brent, 1974; Blumofe and Leiserson, 1999).
+  parallelism: work / span, where what devices do for tasks counts as work, too. On P threads no schedule takes less
+  than max(work / P, span), and none that is never idle while a task is ready takes more than span + (work - span) / P
+  (Brent, 1974; Blumofe and Leiserson, 1999).
 - `path`: the longest path with MPI, where a message takes the time in which both sides were there. No number of threads
   makes the same work faster on this network.
 - The chain: from the run's last point back, each time to what came last of all that it waited for: also the thread, and
@@ -37,6 +38,7 @@ from .without_tasks.places import time_by_place
 CREATION, OUTSIDE = "creation of tasks", "code outside of tasks"
 WITHOUT_TASKS = "the program's code"
 HOLDING = ", holding a lock"
+ON_DEVICES = ", on devices"
 UNKNOWN, BEFORE = "waiting of tasks, for what is not recorded", "before the first record of its thread"
 
 
@@ -47,6 +49,7 @@ class CriticalPath:
     makespan: int
     threads: int
     work: int
+    on_devices: int  # kernels and copies for tasks
     span: int
     path_length: int
     outside: int
@@ -62,8 +65,8 @@ class CriticalPath:
 
     @property
     def parallelism(self) -> float:
-        """How many threads could work at a time, on average."""
-        return self.work / self.span if self.span else 0.0
+        """How many threads, and operations of devices, could be under way at a time, on average."""
+        return (self.work + self.on_devices) / self.span if self.span else 0.0
 
     @property
     def least(self) -> int:
@@ -73,14 +76,15 @@ class CriticalPath:
     @property
     def greedy(self) -> int:
         """The greatest time of a schedule that leaves no thread idle while a task is ready."""
-        return self.span + (self.work - self.span) // max(self.threads, 1)
+        return self.span + max(self.work - self.span, 0) // max(self.threads, 1)
 
     def document(self) -> dict[str, Any]:
         known = np.flatnonzero(self.slack >= 0)
         groups = group_by(self.kinds.of_task[known])
         slack = self.slack[known]
         return {
-            "makespan_ns": self.makespan, "threads": self.threads, "work_ns": self.work, "span_ns": self.span,
+            "makespan_ns": self.makespan, "threads": self.threads, "work_ns": self.work,
+            "on_devices_ns": self.on_devices, "span_ns": self.span,
             "path_ns": self.path_length, "outside_ns": self.outside, "parallelism": self.parallelism,
             "least_ns": self.least, "greedy_ns": self.greedy, "path": self.path_parts, "chain": self.chain_parts,
             "chain_ranks": self.chain_ranks,
@@ -107,7 +111,7 @@ def critical_path(of: Analysis) -> CriticalPath:
     last = int(before[np.argmax(time[before])]) if len(before) else -1
     chain = graph.edges.take(last_arrivals(_arrows(graph, graph.edges), time, last)) if len(before) else path
     return CriticalPath(
-        end - graph.begin, len(of["breakdown"].lane_rank), int(declared.weight[declared.kind == kinds.WORK].sum()),
+        end - graph.begin, len(of["breakdown"].lane_rank), _sum(declared, kinds.WORK), _sum(declared, kinds.DEVICE),
         int(without.earliest.max(initial=0)), int(found.earliest.max(initial=0)), _outside(of, graph, path), path,
         chain, _parts(of, graph, path, path.weight), _chain_parts(of, graph, chain), _chain_ranks(graph, chain),
         _at_ends(of, graph, without.earliest), _at_ends(of, graph, found.latest - found.earliest), of["kinds"],
@@ -117,6 +121,10 @@ def critical_path(of: Analysis) -> CriticalPath:
 
 def _arrows(graph: GlobalGraph, edges: GraphEdges) -> Arrows:
     return Arrows(len(graph.points.task), edges.source, edges.sink, edges.weight)
+
+
+def _sum(edges: GraphEdges, kind: int) -> int:
+    return int(edges.weight[edges.kind == kind].sum())
 
 
 def _outside(of: Analysis, graph: GlobalGraph, path: GraphEdges) -> int:
@@ -136,9 +144,11 @@ def _parts(of: Analysis, graph: GlobalGraph, edges: GraphEdges, time: np.ndarray
     number[creates & (task < 0)] = len(of_kind.names)
     outside = OUTSIDE if len(tasks.id) else WITHOUT_TASKS
     names = [*of_kind.names, CREATION, outside, *(kind.text for kind in EDGE_KINDS)]
+    of_task = number
     number = np.where(is_work, number, len(of_kind.names) + 2 + edges.kind.astype(np.int64))
     number = np.where(is_work & holds_lock(points)[edges.source], len(names) + number, number)
-    names += [name + HOLDING for name in names]
+    number = np.where(edges.kind == kinds.DEVICE, 2 * len(names) + of_task, number)
+    names += [name + words for words in (HOLDING, ON_DEVICES) for name in names]
     kind = edges.kind
     # What of work is the creation of a task is no work of its creator.
     part = np.where(is_work, np.minimum(time, graph.creating[edges.source]), 0)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import model, symbols
+from ..global_graph.device_order import DeviceWaits
 from ..read.clock import frequency
 from ..read.columns import Columns, find, sums
 from ..read.records import TASK_BITS, Trace
@@ -185,6 +186,33 @@ def device_work(of: Analysis) -> np.ndarray:
     found, task = of["devices"], of["kernel_tasks"]
     known = task >= 0
     return sums(task[known], (found.end - found.start)[known], len(of["tasks"].id))
+
+
+@analysis_pass("device_waits", needs=("devices", "tasks"))
+def device_waits(of: Analysis) -> DeviceWaits:
+    """When devices worked for tasks: kernels and copies whose construct is known, within the construct and its task."""
+    found, tasks, trace = of["devices"], of["tasks"], of.trace
+    begins, ids = _constructs(trace)
+    ends = trace.select("target_end")
+    at = find(ids, np.where(np.isin(found.what, (KERNEL, *COPIES)), found.construct, np.uint64(0)))
+    once = (found.twin < 0) | (found.what == TO_DEVICE)  # a copy between two devices stands there for both
+    some = np.flatnonzero((at >= 0) & once)
+    row = begins[at[some]]
+    task, begin = trace.task[row], trace.time[row]
+    end = np.full(len(row), np.iinfo(np.int64).max)
+    ended = trace.global_task(ends, trace.field("target_end", "construct", ends))
+    order = np.argsort(ended, kind="stable")
+    last = find(ended[order], ids[at[some]])
+    end[last >= 0] = trace.time[ends[order[last[last >= 0]]]]
+    known = tasks.index(task)
+    explicit = np.flatnonzero(known >= 0)
+    begin[explicit] = np.maximum(begin[explicit], tasks.start[known[explicit]])
+    closed = explicit[tasks.end[known[explicit]] >= 0]
+    end[closed] = np.minimum(end[closed], tasks.end[known[closed]])
+    until = found.end[some]
+    waits = DeviceWaits(task, row, np.maximum(found.start[some], begin), np.minimum(until, end),
+                        (found.rank[some] << 16) | found.device[some], found.what[some] == KERNEL, until)  # fmt: skip
+    return waits.take(np.flatnonzero(waits.start < waits.end))
 
 
 def _constructs(trace: Trace) -> tuple[np.ndarray, np.ndarray]:

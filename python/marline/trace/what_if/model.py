@@ -118,7 +118,7 @@ def _waits(ordered: GraphEdges, points: what.Points, time: np.ndarray) -> Waits:
     group[barrier] = BARRIER
     on_its_way = (ordered.kind == kinds.MESSAGE) | (ordered.kind == kinds.COLLECTIVE)
     group[on_its_way & (points.task[ordered.sink] != 0)] = NETWORK
-    group[ordered.kind == kinds.MPI] = CALL
+    group[(ordered.kind == kinds.MPI) | (ordered.kind == kinds.DEVICE)] = CALL
     return Waits(ordered.source, ordered.sink, np.maximum(delay, 0), group, ordered.kind)
 
 
@@ -164,6 +164,9 @@ def _where_they_wait(of: Analysis, graph: GlobalGraph, waits: Waits) -> np.ndarr
     leaves = np.flatnonzero(points.what == what.RETURN)
     row = call_of_point(of, graph)[last_call(points)[leaves]]
     flags[leaves[~np.isin(calls.call[row], suspending)]] = KEEPS_THREAD
+    # Code outside of tasks holds its thread while a device works.
+    device = waits.sink[waits.kind == kinds.DEVICE]
+    flags[device[of["tasks"].index(points.task[device]) < 0]] = KEEPS_THREAD
     flags[waits.sink[(waits.group == BARRIER) & (points.task[waits.sink] != 0)]] |= NO_WAKE_UP
     return flags
 
