@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// trace/base/error_text.hpp: texts for signal handlers.
-#include "base/error_text.hpp"
+// trace/file/error_text.hpp: texts for signal handlers.
+#include "file/error_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,8 +14,8 @@ namespace marline::trace {
 // which has a description only. kNever: there is no trace, or it is the parent process's.
 enum State { kIdle, kRecording, kEnded, kDescribed, kNever };
 void store_state(State value);
-// From kRecording to kEnded. False, and nothing has changed: the state was another. A process in kNever must stay there,
-// because a description under its name is that of another trace, or of the process that it was forked from.
+// From kRecording to kEnded. False, and nothing has changed: the state was another. A process in kNever must stay
+// there, because a description under its name is that of another trace, or of the process that it was forked from.
 [[nodiscard]] bool transition_to_ended();
 
 extern pthread_mutex_t process_lock;  // never taken to record an event

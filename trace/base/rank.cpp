@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/no_cancel.hpp"
 #include "base/process.hpp"
 #include "base/recorder.hpp"
 #include "base/ring.hpp"
+#include "file/no_cancel.hpp"
 
 namespace marline::trace {
 namespace {

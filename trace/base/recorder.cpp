@@ -19,14 +19,14 @@
 #include "../common/launchers.h"
 #include "../common/options.hpp"
 #include "base/clock.hpp"
-#include "base/error_text.hpp"
-#include "file/container.hpp"
 #include "base/machine.hpp"
 #include "base/metadata.hpp"
-#include "base/no_cancel.hpp"
 #include "base/options.hpp"
 #include "base/process.hpp"
 #include "base/ring.hpp"
+#include "file/container.hpp"
+#include "file/error_text.hpp"
+#include "file/no_cancel.hpp"
 #include "file/record.hpp"
 
 namespace marline::trace {
@@ -252,8 +252,8 @@ void control_recording_by_level(int level) {
 
 void stop_recording(const char* what, const char* value, const char* advice) {
   if (!transition_to_ended()) return;
-  // Not by stdio, and not on the stack: a signal handler comes here, too, if a sample finds the disk full. Written once,
-  // as the state changes once.
+  // Not by stdio, and not on the stack: a signal handler comes here, too, if a sample finds the disk full. Written
+  // once, as the state changes once.
   static constinit ShortText<512> reason;
   static constinit ShortText<1024> line;
   reason.add(what).add(": ").add(value);
@@ -269,7 +269,8 @@ bool count_bytes(uint64_t bytes) {
     return true;
   }
   const ShortText<48> value = ShortText<48>().add(limit).add(" bytes written");
-  stop_recording("MARLINE_TRACE_LIMIT", value.text(), "raise it, record fewer MARLINE_TRACE_EVENTS, or a part of the run");
+  stop_recording("MARLINE_TRACE_LIMIT", value.text(),
+                 "raise it, record fewer MARLINE_TRACE_EVENTS, or a part of the run");
   return false;
 }
 

@@ -57,8 +57,8 @@ bool start_recording();
 // recording has then stopped.
 bool count_bytes(uint64_t bytes);
 
-// Ends recording, and reports the reason with one line on stderr; what has been written stays. Async-signal-safe; so are
-// `value`s from error_text.hpp.
+// Ends recording, and reports the reason with one line on stderr; what has been written stays. Async-signal-safe; so
+// are `value`s from error_text.hpp.
 void stop_recording(const char* what, const char* value, const char* advice);
 
 // The path of this process's file with that suffix: DIR/rank0003<suffix>.

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 
 #include "../common/thread_id.h"
-#include "file/container.hpp"
 #include "base/core_waits.hpp"
-#include "base/error_text.hpp"
-#include "base/no_cancel.hpp"
 #include "base/packer.hpp"
 #include "base/ring.hpp"
+#include "file/container.hpp"
+#include "file/error_text.hpp"
+#include "file/no_cancel.hpp"
 #include "kernel/threads.hpp"
 #include "unwind/loaded_code.hpp"
 

@@ -212,9 +212,7 @@ void Kept::begin_scope(const Record& record) {
 void Kept::end_scope(Family family, u64 id) { erase_newest(family, id, false, 0); }
 
 // Annotations nest within a task and group, and overlap those of other groups.
-void Kept::end_group(const Record& record) {
-  erase_newest(kGroup, id_of(record), true, record.payload[0] & kGroups);
-}
+void Kept::end_group(const Record& record) { erase_newest(kGroup, id_of(record), true, record.payload[0] & kGroups); }
 
 // The newest entry of that kind and id, and of that group if `grouped`.
 void Kept::erase_newest(Family family, u64 id, bool grouped, u64 group) {

@@ -278,7 +278,8 @@ def _figures(document: dict[str, Any]) -> str:
                         "threads"))  # fmt: skip
         limit = "" if path["span_ns"] == path["path_ns"] else ", if MPI took no time"
         devices = " and devices" if path["on_devices_ns"] else ""
-        figures.append(("parallelism", f"{path['parallelism']:.1f}", f"threads{devices} can work at a time, on average{limit}"))
+        figures.append(("parallelism", f"{path['parallelism']:.1f}",
+                        f"threads{devices} can work at a time, on average{limit}"))
     boxes = "".join(f'<div class="figure {name.replace(" ", "-")}"><dt>{name}</dt><dd>{value}</dd>'
                     f"<dd class=what>{escape(what)}</dd></div>" for name, value, what in figures)
     return f"<dl class=figures>{boxes}</dl>{_bar(total, whole)}"

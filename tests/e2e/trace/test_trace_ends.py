@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ends of threads and processes at which the recorder must lose nothing: threads that are cancelled, many short threads,
-and forked children that exit."""
+"""Ends of threads and processes at which the recorder must lose nothing: threads that are cancelled, many short
+threads, and forked children that exit."""
 from __future__ import annotations
 
 import os

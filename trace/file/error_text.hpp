@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts that a signal handler may put together, with little stack: it finds the disk full where a sample fills a window.
-// strerror and snprintf are not async-signal-safe (signal-safety(7)): they may allocate memory and take locks.
+// Texts that a signal handler may put together, with little stack: it finds the disk full where a sample fills a
+// window. strerror and snprintf are not async-signal-safe (signal-safety(7)): they may allocate memory and take locks.
 #ifndef MARLINE_TRACE_ERROR_TEXT_HPP
 #define MARLINE_TRACE_ERROR_TEXT_HPP
 
