@@ -55,7 +55,9 @@ def add_expected(of: Analysis, causes: Sequence[dict[str, Any]], figures: Mappin
     """To the biggest cause: what its advice would change, if the model knows such a change, its own run is near the
     one that was recorded, and the change gains anything."""
     for cause in causes[:1]:
-        if cause["name"] not in ADVICE:
+        # The model knows of no cores: more threads than these would take turns.
+        is_full = figures.get("cores_per_node") and figures["threads_per_node"] >= figures["cores_per_node"]
+        if cause["name"] not in ADVICE or (cause["name"] == "MPI at work" and is_full):
             continue
         text = ADVICE[cause["name"]](figures)
         found: Prediction = WhatIf(of).predict(parse(text))

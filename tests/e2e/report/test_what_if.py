@@ -142,6 +142,17 @@ def test_advice_without_gain_has_no_figure(monkeypatch: pytest.MonkeyPatch) -> N
         assert ("expected" in cause) == said, then
 
 
+@pytest.mark.parametrize(("threads", "cores", "said"), [(2, 2, False), (2, 4, True), (2, 0, True)])
+def test_nothing_is_expected_of_a_thread_without_a_core(monkeypatch: pytest.MonkeyPatch, threads: int, cores: int,
+                                                        said: bool) -> None:  # fmt: skip
+    """0 cores: the trace does not say how many there are."""
+    found = Prediction([], 1000, 1000, 500, [], [])
+    monkeypatch.setattr(what_if, "WhatIf", lambda _: SimpleNamespace(predict=lambda _: found))
+    cause: dict[str, object] = {"name": "MPI at work"}
+    what_if.add_expected(None, [cause], {"threads_per_node": threads, "cores_per_node": cores})
+    assert ("expected" in cause) == said
+
+
 @pytest.mark.parametrize(("text", "words"), [
     ("", "an item is empty"), ("task x0.5,,network x0", "an item is empty"), ("tusk x2", "did you mean 'task'?"),
     ("nothing x2", "there are: task"), ("task", "write NAME xF"), ("task x1e9", "write NAME xF"),
