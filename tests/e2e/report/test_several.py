@@ -120,6 +120,18 @@ def test_messages_of_two_runs(report: Any, tmp_path: Path) -> None:
          "communication_ns": 20 * US}]  # fmt: skip
 
 
+def test_what_comes_before_the_first_task_is_not_compared(tmp_path: Path) -> None:
+    """40 us in a call, then 10 us of other code; the total begins with A, which runs 20 us."""
+    barrier = {"comm": 1, "call": CALL_NUMBER["MPI_Barrier"]}
+    stream = Stream().add(1000, "implicit_begin", IMPLICIT, size=1)
+    stream.add(1000, "mpi_enter", IMPLICIT, **barrier).add(1000 + 40 * US, "mpi_exit", IMPLICIT, **barrier)
+    stream.add(1000 + 50 * US, "task_create", A, parent=IMPLICIT, flags=4)
+    stream.add(1000 + 50 * US, "task_schedule", IMPLICIT, next=A, status=SWITCH)
+    stream.add(1000 + 70 * US, "task_schedule", A, next=IMPLICIT, status=COMPLETE)
+    (kind,) = Analysis(read_trace(save(tmp_path, [stream]))).document("work_by_kind")
+    assert (kind["tasks"], kind["work_ns"], kind["in_mpi_ns"]) == (1, 20 * US, 0)
+
+
 @pytest.fixture
 def runs(tmp_path: Path) -> list[Path]:
     """Of 80 us of work: on one thread in 80, on two in 50 us with 100 us of work."""

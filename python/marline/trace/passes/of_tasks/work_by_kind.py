@@ -7,6 +7,9 @@ For the tasks u of a kind, and the messages e that they send:
     in MPI(kind)        = sum of the time that calls held a thread that ran u
     communication(kind) = sum of d(e), from the call that sends to the end of the call in which the receiver has it
 
+Work and time in MPI are those within the breakdown's total: what the program does before its first task and after its
+last one (MPI_Init, say) is not compared.
+
 Two runs of one program are compared by these sums: work and communication inflation (R. Pereira, thesis, 2023, 4.1.2)
 are their ratios.
 """
@@ -43,15 +46,17 @@ class WorkByKind:
         return sorted((row for row in table if any(list(row.values())[1:])), key=lambda row: -row["work_ns"])
 
 
-@analysis_pass("work_by_kind", needs=("tasks", "kinds", "segments", "owners", "code_pieces", "calls", "messages"))
+@analysis_pass("work_by_kind", needs=("tasks", "kinds", "segments", "owners", "code_pieces", "calls", "messages",
+                                      "breakdown"))  # fmt: skip
 def work_by_kind(of: Analysis) -> WorkByKind:
     """Time of work, in MPI and of messages for each kind of task."""
     tasks, kinds, runs, pieces, calls = (of[name] for name in ("tasks", "kinds", "segments", "code_pieces", "calls"))
     messages, owners = of["messages"], of["owners"]
     number = len(kinds.names) + 1
     kind = _kind(kinds.of_task, owners[pieces.segment], number - 1)
-    on_threads = (runs.end - runs.start)[pieces.segment]
-    in_mpi = sums(kind[pieces.inside], pieces.end - pieces.start, number)
+    total = of["breakdown"].edges[[0, -1]]
+    on_threads = (np.clip(runs.end, *total) - np.clip(runs.start, *total))[pieces.segment]
+    in_mpi = sums(kind[pieces.inside], np.clip(pieces.end, *total) - np.clip(pieces.start, *total), number)
     real = (tasks.flags & TASKWAIT) == 0
     sender = _kind(kinds.of_task, tasks.index(calls.task[messages.send]), number - 1)
     under_way = np.maximum(calls.end[messages.receive] - calls.start[messages.send], 0)
