@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from marline.trace import symbols
+from marline.trace import outlined, symbols
 from marline.trace.analysis import Analysis
 from marline.trace.model import lane_number
 from marline.trace.passes.devices import FROM_DEVICE, KERNEL, SORTS, TO_DEVICE, UPKEEP, WAIT
@@ -268,8 +268,13 @@ def worksharing_codes(of: Analysis) -> tuple[np.ndarray, symbols.Symbols]:
     """Of each row of `worksharing` the code address, and where these lie in the source."""
     begins = of.trace.select("work_begin")
     codes, ranks = of.trace.field("work_begin", "code", begins), of.trace.rank[begins]
-    by_rank = {int(rank): codes[ranks == rank] for rank in np.unique(ranks)}
-    return codes, symbols.locate(of.trace.ranks, by_rank)
+    # GCC starts a region and its loop by one call, which has the region's line.
+    regions = of.trace.select("parallel_begin")
+    starts = symbols.codes_by_rank(of.trace.rank[regions].astype(np.int64),
+                                   of.trace.field("parallel_begin", "code", regions))  # fmt: skip
+    by_rank = symbols.codes_by_rank(ranks.astype(np.int64), codes)
+    both = {rank: np.intersect1d(starts[rank], by_rank[rank]) for rank in starts if rank in by_rank}
+    return codes, outlined.locate(of.trace.ranks, by_rank, both)
 
 
 def construct_names(of: Analysis, names: Names) -> np.ndarray:

@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "tests" / "e2e" / "report"))
 from advice import ATTEMPTS, Run, causes  # noqa: E402  (finds marline)
 from handmade_kinds import TRACES  # noqa: E402
 
+from marline.page.bars import Names, construct_names  # noqa: E402
 from marline.report import metrics  # noqa: E402
 from marline.report import text as report_text  # noqa: E402
 from marline.trace.analysis import Analysis  # noqa: E402
@@ -109,6 +110,10 @@ def test_each_step_loses_time_as_the_page_says(build: Path, tmp_path: Path, name
         document, output = traced(build, program, tmp_path / str(attempt))
         assert output == RESULT
         check_graph(name, document)
+        if name == "rows_dynamic":  # the page has the line of the construct, too
+            names = Names()
+            construct_names(Analysis(load(tmp_path / str(attempt))), names)
+            assert names.texts == ["loop, dynamic main rows_dynamic.c:35"]
         losses = causes(document, Run(name, beside=1))
         found = [one for one in losses if one["name"] != BUSY]
         if found and found[0]["name"] == loss:
