@@ -5,11 +5,13 @@
 #include "base/packer.hpp"
 #include "base/recorder.hpp"
 #include "base/stream.hpp"
+#include "file/no_cancel.hpp"
 
 namespace marline::trace {
 namespace {
 
 __attribute__((destructor)) void end_trace() {
+  const NoCancel no_cancel;
   stop_packer();
   Stream::trim_all();
   write_metadata();

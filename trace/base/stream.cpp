@@ -239,6 +239,7 @@ void Stream::close_at_thread_exit(void* argument) {
     pthread_setspecific(exit_key, stream);
     return;
   }
+  const NoCancel no_cancel;  // a thread that has returned may still be cancelled here
   end_sampling();
   mine_ = nullptr;
   end_core_waits();
