@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the report says of our applications: records each, and writes a page with its verdict, a picture of its page, the
-comparison of two grains, and what --what-if predicted beside what was measured (docs/results/what_if).
+"""What the report says of our applications: records each, and writes a page with its verdict, a picture of its page,
+the comparison of two grains, and what --what-if predicted beside what was measured (docs/results/what_if).
 
     bench/reports.py --prefix build/release                                     # prints the page
     bench/reports.py --prefix build/release --markdown docs/results/reports.md  # and its pictures, into reports/
 
-Of several recordings of a run the shortest is shown, which other programs disturbed least. Needs chromium, and Pillow."""
+Of several recordings of a run the shortest is shown: other programs disturbed it least. Needs chromium and Pillow."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import platform
 import re
 import sys
 import tempfile
+import textwrap
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -27,10 +28,10 @@ from marline.study.measure.machine import cpu_model  # (what_if is what finds it
 from marline.units import duration
 
 ROOT = Path(__file__).resolve().parents[1]
-RECORDINGS = 5
+RECORDINGS = 11
 # Parts of a report that the page shows; the picture has the rest.
-PARTS = ("biggest loss", "try next", "expected", "efficiency", "MPI", "OpenMP", "bounded by", "critical path", "at best",
-         "communication", "late sends", "waits", "remark", "incomplete")  # fmt: skip
+PARTS = ("biggest loss", "try next", "expected", "efficiency", "MPI", "OpenMP", "bounded by", "critical path",
+         "at best", "communication", "late sends", "waits", "remark", "incomplete")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,51 +63,60 @@ SUBJECTS = (
     Subject(
         "Cholesky", "cholesky",
         Run("cholesky-clang19-openmpi", "-n 2048 -b 128 --no-check", "-n 2 -t 1"),
-        "Two ranks factorise a matrix of 16 x 16 tiles. `bounded by` names the updates (`task_gemm`) first, as it should: "
-        "they are most of the arithmetic. The line `critical path` says that many more threads would have work.",
+        """Two ranks factorise a matrix of 16 x 16 tiles. `bounded by` names the updates (`task_gemm`) first, as it
+        should: they are most of the arithmetic. The line `critical path` says that many more threads would have work.
+        In the picture, tasks that receive are suspended most of the time and cost no thread; at the end few tiles are
+        left.""",
         Run("cholesky-clang19-openmpi", "-n 2048 -b 256 --no-check", "-n 2 -t 1"),
-        "A has tiles of 128, B of 256: an eighth of the tasks, each with eight times the arithmetic. The column `each` "
-        "says what a task costs in B as a multiple of A; `work` says whether larger tiles make the arithmetic itself "
-        "cheaper.",
+        """A has tiles of 128, B of 256: a tenth of the updates, each with eight times the arithmetic. `each` says
+        what a task takes in B as a multiple of A: less than eight means that larger tiles make the arithmetic itself
+        cheaper. The last lines say what else has changed: with fewer tiles, fewer tasks can run while others wait for
+        messages.""",
         "cholesky -n 2048 -b 128", {"OPENBLAS_NUM_THREADS": "1"},
     ),
     Subject(
         "HPCCG", "hpccg",
         Run("hpccg-clang19-openmpi", "--size 48 --tiles 32 --iterations 30", "-n 1 -t 2"),
-        "Conjugate gradients on one rank. Each iteration ends in two dot products, on which the next one depends: so the "
-        "number of threads that can work at a time is limited by the tiles, whatever the machine.",
+        """Conjugate gradients on one rank. Nearly all of the run is the product of the matrix and a vector, so little
+        is left to win by another order of tasks, as `expected` says. In the picture the first iterations are created
+        while only one thread works on them (grey, in the row of thread 0): the orange part of the strip above.""",
         Run("hpccg-clang19-openmpi", "--size 48 --tiles 4 --iterations 30", "-n 1 -t 2"),
-        "A has 32 tiles, B has 4: fewer and longer tasks.",
+        """A has 32 tiles, B has 4: fewer and longer tasks. Fewer tasks cost less (`overhead`); but four tasks of one
+        kind do not always end at the same time, and then threads wait for dependences (`idle`).""",
         "hpccg --size 48",
     ),
     Subject(
         "LULESH", "lulesh",
         Run("lulesh-clang19-openmpi", "-s 24 -i 20 -q --form tasks -tel 8 -tnl 8", "-n 1 -t 2"),
-        "About 40 short loops per time step, each cut into 8 tasks.",
+        """The loops of a time step are a few kinds of tasks here, 8 tasks of each in a step. `bounded by` has the
+        kinds in the order in which faster code would pay.""",
         Run("lulesh-clang19-openmpi", "-s 24 -i 20 -q --form tasks -tel 64 -tnl 64", "-n 1 -t 2"),
-        "A cuts each loop into 8 tasks, B into 64. `overhead` and the time in code that creates tasks say what that "
-        "costs. Kinds of tasks whose work is more in B have become slower themselves, as each works on less data at a "
-        "time.",
+        """A has 8 tasks of each kind in a step, B has 64. `overhead` and `in code that creates tasks` say what eight
+        times as many tasks cost. Each kind has the same work to do in both: where `B / A` of a kind is above 1, its
+        own code has become slower (work inflation), which no scheduler can mend: tasks are too fine.""",
         "lulesh -s 24 -i 20 -q --form tasks -tel 8",
     ),
     Subject(
         "Halo", "halo",
         Run("halo-clang19-openmpi", "--rows 512 --columns 2048 --blocks 16 --iterations 60", "-n 2 -t 1"),
-        "Neighbours exchange a row before each iteration. Blocks that need no message run meanwhile.",
+        """Neighbours exchange a row before each iteration. Blocks that need no message run meanwhile: in the picture
+        most messages are under way while their rank works.""",
         Run("halo-clang19-openmpi", "--rows 512 --columns 2048 --blocks 2 --iterations 60", "-n 2 -t 1"),
-        "A has 16 blocks on each rank, B has 2: then each block is at an edge, and few blocks can run while a message is "
-        "under way.",
+        """A has 16 blocks on each rank, B has 2. In B each block is at an edge (there is no `task_inside`), so less
+        can run while a message is under way. The last lines say whether that costs more than the overhead that B
+        saves.""",
         "halo --rows 512",
     ),
     Subject(
         "RTM on a cluster", "rtm",
         Run("rtm-gcc12", "--form target --shots 16 --grid 200x100", "-n 3 -t 1 --devices=cluster"),
-        "The program and two processes of this machine, which stand for nodes and are one device. The program's only "
-        "thread creates a target task for each shot and then waits; so \"idle\" is all of its time. What counts is what "
-        "the nodes did. `bounded by` names the shots' kernels, and the tables below tell how evenly the nodes were busy "
-        "and what went from where to where: the model goes to one node, and from that to the other. Three processes "
-        "share two cores here, so one of the nodes is slower than the other. In the picture each node has a row of "
-        "kernels with few gaps. The efficiencies are those of the program's thread alone, and say nothing of nodes.",
+        """The program and two more processes of this machine, which stand for nodes and together are one device. The
+        program's only thread creates a target task for each shot and then waits: so `idle` is nearly all of its time,
+        and the efficiencies, which are those of this thread, say nothing of the nodes. What counts is what the nodes
+        did. `bounded by` names the shots' kernels. The tables tell how busy each node was, and what went from where
+        to where. In the picture each node has a row of kernels with few gaps between them. Three processes share two
+        cores here, so shots take different times on the two nodes, and one gets more of them. `critical path` is the
+        longest shot with its transfers: so many more nodes would have work.""",
         environment={"OMP_TARGET_OFFLOAD": "mandatory"}, tables=("devices", "between devices"),
     ),
 )  # fmt: skip
@@ -117,14 +127,17 @@ class Recorder:
         self._prefix, self.folder, self.only = prefix, folder, only
         self.marline = prefix / "bin" / "marline"
 
-    def record(self, run: Run, name: str, environment: dict[str, str]) -> Path:
-        traces = [self.folder / f"{name}-{number}" for number in range(RECORDINGS)]
-        program = [self._prefix / "apps" / run.program, *run.words.split()]
-        for trace in traces:
-            pictures.run([self.marline, "trace", *run.options.split(), "-o", trace, "--", *program], self.folder,
-                         {**os.environ, **environment})  # fmt: skip
-        shortest = min(traces, key=lambda trace: pictures.makespan(self.marline, trace))
-        return shortest.rename(self.folder / name)
+    def record(self, runs: dict[str, Run], environment: dict[str, str]) -> None:
+        """By name of the trace. They take turns, so that other programs disturb all alike."""
+        traces: dict[str, list[Path]] = {name: [] for name in runs}
+        for number in range(RECORDINGS):
+            for name, run in runs.items():
+                traces[name].append(self.folder / f"{name}-{number}")
+                program = [self._prefix / "apps" / run.program, *run.words.split()]
+                pictures.run([self.marline, "trace", *run.options.split(), "-o", traces[name][-1], "--", *program],
+                             self.folder, {**os.environ, **environment})  # fmt: skip
+        for name, of_run in traces.items():
+            min(of_run, key=lambda trace: pictures.makespan(self.marline, trace)).rename(self.folder / name)
 
     def report(self, *words: str) -> str:
         return pictures.run([self.marline, "report", *words], self.folder, {**os.environ, "COLUMNS": "80"})
@@ -148,9 +161,15 @@ def parts_of(report: str, titles: tuple[str, ...], tables: tuple[str, ...]) -> l
     return found[1:]
 
 
+def filled(text: str) -> str:
+    return textwrap.fill(" ".join(text.split()), 120, break_long_words=False, break_on_hyphens=False)
+
+
 def section(subject: Subject, recorder: Recorder, images: Path | None) -> Iterator[str]:
-    recorder.record(subject.run, subject.name, subject.environment)
-    yield from ("", f"## {subject.title}", "", subject.look, "", "```sh")
+    other = f"{subject.name}-B"
+    runs = {subject.name: subject.run} | ({other: subject.other} if subject.other else {})
+    recorder.record(runs, subject.environment)
+    yield from ("", f"## {subject.title}", "", filled(subject.look), "", "```sh")
     yield from (f"export {name}={value}" for name, value in subject.environment.items())
     yield from (subject.run.line(), "```", "", "```")
     yield from parts_of(recorder.report(subject.name), PARTS, subject.tables)
@@ -161,9 +180,9 @@ def section(subject: Subject, recorder: Recorder, images: Path | None) -> Iterat
         pictures.take(page, images / f"{subject.name}.png")
         yield from ("", f"![The page of this run](reports/{subject.name}.png)")
     if subject.other:
-        recorder.record(subject.other, f"{subject.name}-B", subject.environment)
-        yield from ("", f"Another grain. {subject.compared}", "", "```sh", subject.other.line(), "```", "", "```")
-        yield recorder.report(subject.name, f"{subject.name}-B").rstrip("\n")
+        yield from ("", filled(f"Another grain. {subject.compared}"), "", "```sh", subject.other.line(), "```", "")
+        yield "```"
+        yield recorder.report(subject.name, other).rstrip("\n")
         yield "```"
     if subject.what_if:
         yield from predictions(subject.what_if)
@@ -171,8 +190,8 @@ def section(subject: Subject, recorder: Recorder, images: Path | None) -> Iterat
 
 def predictions(name: str) -> Iterator[str]:
     rows = [row for row in what_if.rows(Namespace(data=what_if.DATA)) if row.line["name"].startswith(name)]
-    yield from ("", "What was [predicted before the runs](what-if.md), and measured:", "",
-                "| run, ranks x threads | change | before | predicted | measured |", "|---|---|---:|---:|---:|")  # fmt: skip
+    yield from ("", "What was [predicted before the runs](what-if.md), and measured:", "")
+    yield from ("| run, ranks x threads | change | before | predicted | measured |", "|---|---|---:|---:|---:|")
     for row in rows:
         times = (row.before, row.before * row.line["ratio"], row.after)
         cells = (row.line["name"], row.line["what_if"], *map(duration, times))
@@ -189,8 +208,8 @@ at the same time: look at shares. [GROMACS and CP2K](gromacs-cp2k.md) have a pag
 
 def page(recorder: Recorder, images: Path | None) -> Iterator[str]:
     yield HEAD
-    yield f"Machine: {cpu_model()}, {os.cpu_count()} CPUs, Linux {platform.release()}. Of {RECORDINGS} recordings of a run"
-    yield "the shortest is shown."
+    yield filled(f"Machine: {cpu_model()}, {os.cpu_count()} CPUs, Linux {platform.release()}. Of {RECORDINGS} "
+                 "recordings of a run the shortest is shown.")
     for subject in SUBJECTS:
         if recorder.only in subject.name:
             yield from section(subject, recorder, images)
