@@ -77,9 +77,9 @@ SUBJECTS = (
     Subject(
         "HPCCG", "hpccg",
         Run("hpccg-clang19-openmpi", "--size 48 --tiles 32 --iterations 30", "-n 1 -t 2"),
-        """Conjugate gradients on one rank. Nearly all of the run is the product of the matrix and a vector, so little
-        is left to win by another order of tasks, as `expected` says. In the picture the first iterations are created
-        while only one thread works on them (grey, in the row of thread 0): the orange part of the strip above.""",
+        """Conjugate gradients on one rank. `bounded by` says that nearly all of the run is the product of the matrix
+        and a vector (`task_product`): little is left to win by another order of tasks. In the picture the first
+        iterations are created while only one thread works on them (grey, in the row of thread 0).""",
         Run("hpccg-clang19-openmpi", "--size 48 --tiles 4 --iterations 30", "-n 1 -t 2"),
         """A has 32 tiles, B has 4: fewer and longer tasks. Fewer tasks cost less (`overhead`); but four tasks of one
         kind do not always end at the same time, and then threads wait for dependences (`idle`).""",
@@ -202,7 +202,8 @@ HEAD = """# What the report says of our applications
 
 Made by `bench/reports.py`, which records each application, and has the sentences between the reports; not edited.
 The reports are shortened to what bounds a run and its verdict. Times depend on the machine, on which other programs ran
-at the same time: look at shares. [GROMACS and CP2K](gromacs-cp2k.md) have a page of their own.
+at the same time: look at shares. Where the biggest loss is that threads had no core, the report can say little else;
+run `bench/reports.py` on a quiet machine to see more. [GROMACS and CP2K](gromacs-cp2k.md) have a page of their own.
 """
 
 
