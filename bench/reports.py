@@ -77,9 +77,8 @@ SUBJECTS = (
     Subject(
         "HPCCG", "hpccg",
         Run("hpccg-clang19-openmpi", "--size 48 --tiles 32 --iterations 30", "-n 1 -t 2"),
-        """Conjugate gradients on one rank. `bounded by` says that nearly all of the run is the product of the matrix
-        and a vector (`task_product`): little is left to win by another order of tasks. In the picture the first
-        iterations are created while only one thread works on them (grey, in the row of thread 0).""",
+        """Conjugate gradients on one rank. `bounded by` says that most of the run is the product of the matrix and a
+        vector (`task_product`), and `critical path` that more threads would have work.""",
         Run("hpccg-clang19-openmpi", "--size 48 --tiles 4 --iterations 30", "-n 1 -t 2"),
         """A has 32 tiles, B has 4: fewer and longer tasks. Fewer tasks cost less (`overhead`); but four tasks of one
         kind do not always end at the same time, and then threads wait for dependences (`idle`).""",
