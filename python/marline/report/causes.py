@@ -241,8 +241,8 @@ RULES = (
         "devices at work", ("idle_device",),
         "for {share} of thread time ({lost}) no task was ready for the program's threads, while devices ran kernels: "
         "for {device_least} % to {device_most} % of the time",
-        "where devices idle, look in the table of devices whether they wait for inputs or lack regions (more at a time, "
-        "of more even lengths); where none idles, use more devices",
+        "where devices idle, look in the table of devices whether they wait for inputs or lack regions (more at a "
+        "time, of more even lengths); where none idles, use more devices",
     ),
     Rule(
         "throttled producer", ("idle_throttled",),
