@@ -87,7 +87,7 @@ __attribute__((noinline)) static void one(void) { place = 2; WORK(0.0103); place
 __attribute__((noinline)) static void serial(void) { WORK(0.0503); sum += 1; }
 __attribute__((noinline)) static void deep(int levels) {
   if (levels > 0) deep(levels - 1);
-  else for (int i = 0; i < 6; i++) { three(); one(); }
+  else for (int i = 0; i < 10; i++) { three(); one(); }
   sum += 1;
 }
 __attribute__((noinline)) static void long_task(void) { deep(20); sum += 1; }
@@ -119,7 +119,7 @@ def test_time_is_where_it_is_spent(tmp_path: Path, runtime: str) -> None:
     result = execute(build(tmp_path, SHARES), runtime, MARLINE_TRACE_SAMPLE=HZ)
     assert result.stderr == ""
     noted = [int(word) for word in result.stdout.split()]
-    assert min(noted) >= 6
+    assert min(noted) >= 10
     found = samples_of(tmp_path)
     total = {row["name"]: row["total_ns"] for row in found["functions"]}
     # The two timers expire at different parts of a millisecond, and the kernel may look at them between the two.
@@ -127,7 +127,7 @@ def test_time_is_where_it_is_spent(tmp_path: Path, runtime: str) -> None:
     assert abs(total["one"] / 1e6 - noted[1]) < 10 + 0.05 * noted[1]
     assert total["deep"] == total["long_task"] == total["three"] + total["one"]
     own = {row["name"]: row["own_ns"] for row in found["functions"]}
-    assert own["multiply"] > 0.5 * (total["three"] + total["one"] + total["serial"])
+    assert own["multiply"] > 0.8 * (total["three"] + total["one"] + total["serial"])
     owners = {row["what"]: row for row in found["owners"]}
     assert owners["task"]["time_ns"] == total["long_task"] and "multiply" in str(owners["task"]["functions"])
     assert owners["serial"]["time_ns"] >= total["serial"] > 0
