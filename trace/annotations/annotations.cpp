@@ -17,15 +17,13 @@ constinit thread_local int in_other_tool __attribute__((tls_model("initial-exec"
 constexpr u64 kNone = u64{1} << 63;
 
 struct Object {
-  int index;   // in: which one, in the order of loading
-  u64 loaded;  // out: how many objects the process has loaded so far
+  int index;  // in: which one, in the order of loading
   ElfW(Addr) base;
   char path[PATH_MAX];  // empty: the program itself
 };
 
 int read_object(dl_phdr_info* info, size_t, void* argument) {
   auto& object = *static_cast<Object*>(argument);
-  object.loaded = info->dlpi_adds;
   if (object.index-- > 0) return 0;
   object.base = info->dlpi_addr;
   object.path[0] = '\0';
@@ -33,11 +31,16 @@ int read_object(dl_phdr_info* info, size_t, void* argument) {
   return 1;
 }
 
+int read_loads(dl_phdr_info* info, size_t, void* loads) {
+  *static_cast<u64*>(loads) = info->dlpi_adds;
+  return 1;
+}
+
+// How many objects the process has loaded. Each annotation asks this where no library has its function.
 u64 loaded_so_far() {
-  Object first;
-  first.index = 0;
-  dl_iterate_phdr(read_object, &first);
-  return first.loaded;
+  u64 loads = 0;
+  dl_iterate_phdr(read_loads, &loads);
+  return loads;
 }
 
 ElfW(Addr) base_of(void* address) {
