@@ -26,13 +26,19 @@ def _larger_tasks(figures: Mapping[str, Any]) -> str:
     return f"overhead x{part:.2g}, creation x{part:.2g}"
 
 
+def _one_thread_more(figures: Mapping[str, Any]) -> str:
+    """The model knows no cores: threads that take turns would each have one. 0 cores: their number is not known."""
+    return "" if 0 < figures["cores_per_node"] <= figures["threads_per_node"] else "threads +1"
+
+
 # By the name of a rule (causes.py): the change that its advice would make in the best case.
+# Empty: the model knows no such change.
 ADVICE: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "fine grain": _larger_tasks,
     "discovery": lambda _: "creation x0.5",
     "communication": lambda _: "network x0",
     "tied tasks": lambda _: "untied",
-    "MPI at work": lambda _: "threads +1",
+    "MPI at work": _one_thread_more,
     "imbalance": lambda _: "balance",
     "narrow graph": lambda _: "priorities path",
     "last tasks": lambda _: "priorities path",
@@ -55,11 +61,9 @@ def add_expected(of: Analysis, causes: Sequence[dict[str, Any]], figures: Mappin
     """To the biggest cause: what its advice would change, if the model knows such a change, its own run is near the
     one that was recorded, and the change gains anything."""
     for cause in causes[:1]:
-        # The model knows of no cores: more threads than these would take turns.
-        is_full = figures.get("cores_per_node") and figures["threads_per_node"] >= figures["cores_per_node"]
-        if cause["name"] not in ADVICE or (cause["name"] == "MPI at work" and is_full):
+        text = ADVICE[cause["name"]](figures) if cause["name"] in ADVICE else ""
+        if not text:
             continue
-        text = ADVICE[cause["name"]](figures)
         found: Prediction = WhatIf(of).predict(parse(text))
         is_near = found.measured > 0 and abs(found.as_is / found.measured - 1) <= WORTH_TRUSTING
         if is_near and found.gain <= -WORTH_EXPECTING:
