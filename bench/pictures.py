@@ -4,7 +4,7 @@
 top to the legend below its timeline, in light mode, with 128 colours.
 
     bench/pictures.py PAGE.html PICTURE.png
-    bench/pictures.py --steps --prefix build/release     # those of docs/guide/three-steps.md, whose programs it runs
+    bench/pictures.py --steps --prefix build/release     # of the programs of docs/guide/three-steps.md
 
 A picture of more than 150 KB is refused."""
 
@@ -95,7 +95,7 @@ def makespan(marline: Path, trace: Path) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="*", metavar="PAGE.html PICTURE.png")
-    parser.add_argument("--steps", action="store_true", help="those of docs/guide/three-steps.md")
+    parser.add_argument("--steps", action="store_true", help="the pictures of docs/guide/three-steps.md")
     parser.add_argument("--prefix", type=Path, default=ROOT / "build" / "release", help="the build tree")
     options = parser.parse_args()
     if options.steps and not options.files:

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pictures
 import what_if
-from marline.study.measure.machine import cpu_model  # (what_if is what finds it)
+from marline.study.measure.machine import cpu_model  # what_if adds the folder of marline to the path
 from marline.units import duration
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,7 +56,7 @@ class Subject:
     compared: str = ""
     what_if: str = ""  # runs of docs/results/what-if.md: their name begins so
     environment: dict[str, str] = field(default_factory=dict)
-    tables: tuple[str, ...] = ()  # of the report: those that begin so are shown, too
+    tables: tuple[str, ...] = ()  # how the titles of the tables begin that are shown, too
 
 
 SUBJECTS = (

@@ -7,8 +7,8 @@ For the tasks u of a kind, and the messages e that they send:
     in MPI(kind)        = sum of the time that calls held a thread that ran u
     communication(kind) = sum of d(e), from the call that sends to the end of the call in which the receiver has it
 
-Work and time in MPI are those within the breakdown's total: what the program does before its first task and after its
-last one (MPI_Init, say) is not compared.
+Work and time in MPI count only within the breakdown's common total. So MPI_Init, which comes before the first task, is
+not compared.
 
 Two runs of one program are compared by these sums: work and communication inflation (R. Pereira, thesis, 2023, 4.1.2)
 are their ratios.
