@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from marline.trace.passes.without_tasks.regions import SHORT_NS
 from marline.units import count, duration, percent
 
 Figures = Mapping[str, Any]  # numbers, and names for texts
@@ -16,12 +17,10 @@ Figures = Mapping[str, Any]  # numbers, and names for texts
 WORTH_SAYING = 0.01  # of all thread time
 GRAIN = 10  # a task should last so many times what the runtime spends on it: 9 % overhead
 COARSE_NS = 50_000  # tasks of this length hide what any runtime spends on one; overhead then has another reason
-SHORT_NS = 10_000  # of work between two barriers: a barrier costs some microseconds
 FAULT_NS = 500  # about what the kernel needs for a page fault and a zeroed page
 MANY_FAULTS = 0.05  # of all thread time, in the kernel
 FAULTS_WINDOW_NS = 1_000_000_000
 FEW = 4  # with fewer tasks per thread, the last ones leave threads idle for a quarter of the time or more
-
 
 
 @dataclass(frozen=True)
@@ -307,9 +306,9 @@ RULES = (
         _has_long_regions,
     ),
     Rule(
-        "short regions", ("idle_barrier",),
-        "threads work {phase_work} between two barriers, on average, and wait in barriers for {share} of their time "
-        "({lost}){barrier_places}",
+        "short regions", ("idle_barrier", "idle_between"),
+        "threads work {phase_work} between two barriers, on average, and wait in barriers and for the next region for "
+        "{share} of their time ({lost}){barrier_places}",
         "do more between two barriers: join regions and loops, take barriers out (nowait), or use fewer threads (-t)",
         _has_short_regions,
     ),

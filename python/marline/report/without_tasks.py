@@ -9,6 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from marline.trace.passes.thread_time.one_call import Wait
+from marline.trace.passes.without_tasks.regions import SHORT_NS
 from marline.units import count, duration, percent, size
 
 WIDTH = 80  # of a line, for which names are cut
@@ -28,7 +29,7 @@ _PATTERNS = (("late_sender_ns", "late sender"), ("late_receiver_ns", "late recei
 def figures(document: Mapping[str, Any], lost: Mapping[str, int], whole: int, taken: int) -> dict[str, Any]:
     """For the rules of causes.py. `lost`: the breakdown's causes; `taken`: for so long other programs had a thread's
     core. A thread that is late for this reason makes all others of its team wait, and is not the construct's fault, nor
-    the barrier's."""
+    the barrier's, nor that of serial code."""
     constructs, barriers = document["loops"]["constructs"], lost["idle_barrier_ns"]
     worst = max(constructs, key=lambda one: one["waited_ns"], default=None)
     if worst and worst["waited_ns"] <= taken * (worst["threads"] - 1):
@@ -38,6 +39,8 @@ def figures(document: Mapping[str, Any], lost: Mapping[str, int], whole: int, ta
     waited = min(worst["waited_ns"], barriers) if worst else 0
     locked = min(sum(one["locked_ns"] for one in constructs), barriers - waited)
     by_others = taken * (max((one["threads"] for one in constructs), default=1) - 1)
+    phase_work = sum(one["time_ns"] for one in constructs) / arrivals if arrivals else 0.0
+    outside, between = _outside(document, lost["idle_outside_ns"], by_others, phase_work)
     return {
         "construct_wait_ns": waited,
         "construct_what": f"{worst['name']}: {difference(worst)}" if worst else "",
@@ -46,10 +49,24 @@ def figures(document: Mapping[str, Any], lost: Mapping[str, int], whole: int, ta
         "lock_place": max(constructs, key=lambda one: one["locked_ns"])["name"] if locked else "",
         "idle_barrier_ns": max(barriers - waited - locked - by_others, 0),
         "barrier_places": _places(others, whole, ", also" if worst else ", most of it"),
-        "phase_work_ns": sum(one["time_ns"] for one in constructs) / arrivals if arrivals else 0.0,
+        "phase_work_ns": phase_work,
+        "idle_outside_ns": outside,
+        "idle_between_ns": between,
         "serial_place": _serial(document["loops"]["serial"]),
         "mpi_most": mpi_most(document["mpi"]),
     }
+
+
+def _outside(document: Mapping[str, Any], outside: int, by_others: int, phase_work: float) -> tuple[int, int]:
+    """Of the time in which threads have no region, what serial code costs, and what lies between short regions that
+    follow each other at once: there the runtime starts the next one. It has the share of the whole that it has of the
+    time between regions."""
+    if document["graph"]["tasks"]:
+        return outside, 0
+    proven = max(outside - by_others, 0)
+    short, total = (sum(row[name] for row in document["loops"]["serial"]) for name in ("short_ns", "total_ns"))
+    between = proven * short // total if total and 0 < phase_work < SHORT_NS else 0
+    return proven - between, between
 
 
 def difference(one: Mapping[str, Any]) -> str:

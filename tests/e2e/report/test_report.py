@@ -424,7 +424,8 @@ QUIET = {f"{cause.name}_ns": 0 for cause in CAUSES} | {
     "device_operations": 0, "device_least": 0, "device_most": 0,
     "taken_ns": 0, "steal_ns": 0, "throttled_ns": 0, "memory_stall_ns": 0, "kernel_ns": 0, "minor_faults": 0,
     "major_faults": 0, "window_ns": 2000 * MS, "construct_wait_ns": 0, "construct_what": "", "construct_advice": "",
-    "lock_wait_ns": 0, "lock_place": "", "phase_work_ns": 0, "barrier_places": "", "serial_place": "", "mpi_most": "",
+    "lock_wait_ns": 0, "lock_place": "", "phase_work_ns": 0, "idle_between_ns": 0, "barrier_places": "",
+    "serial_place": "", "mpi_most": "",
 }  # fmt: skip
 TRIGGERS = {
     "busy cores": ({"core_wait_ns": 20 * MS}, "for 20.0 % of their time (20.0 ms)"),
@@ -466,8 +467,9 @@ TRIGGERS = {
     "barriers": ({"idle_barrier_ns": 20 * MS, "phase_work_ns": 20_000,
                   "barrier_places": ", also after loop f a.c:7 (3.0 %)"},
                  "for 20.0 % of their time (20.0 ms), also after loop f a.c:7 (3.0 %)"),
-    "short regions": ({"idle_barrier_ns": 20 * MS, "phase_work_ns": 2000},
-                      "threads work 2.00 us between two barriers, on average, and wait in barriers for 20.0 % of"),
+    "short regions": ({"idle_barrier_ns": 11 * MS, "idle_between_ns": 9 * MS, "phase_work_ns": 2000},
+                      "threads work 2.00 us between two barriers, on average, and wait in barriers and for the next "
+                      "region for 20.0 % of their time (20.0 ms)"),
 }
 MACHINE_TRIGGERS = {
     "stolen cores": ({"steal_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) the hypervisor gave the cores"),

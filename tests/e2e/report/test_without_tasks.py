@@ -192,7 +192,7 @@ def test_calls_of_one_loop_are_added_up(tmp_path: Path) -> None:
         2, 16, 80, 40, 1.5)  # fmt: skip
     assert loop["slowest"]["time_ns"] == loop["fastest"]["time_ns"] == 40
     assert found["regions"][0]["calls"] == 2
-    assert found["serial"] == [{"after": "0x61", "before": "0x61", "times": 1, "total_ns": 20}]
+    assert found["serial"] == [{"after": "0x61", "before": "0x61", "times": 1, "total_ns": 20, "short_ns": 20}]
 
 
 def test_mpi_in_a_region(tmp_path: Path) -> None:
@@ -394,6 +394,32 @@ def test_a_rank_that_is_late_in_each_step(tmp_path: Path, late: dict[int, int]) 
     cause = in_process.document_of(folder)["causes"][0]
     assert cause["name"] == "imbalance" and "one call" not in cause["text"]
     assert cause["advice"] == "move work from rank 1 (the most) to rank 0 (the least)"
+
+
+@pytest.mark.parametrize(("work", "gap", "cause", "between"), [
+    (400, 900, "short regions", 1800),
+    (400, 12_000, "serial code", 0),
+    (30_000, 9_000, "serial code", 0),
+])  # fmt: skip
+def test_a_start_of_a_region_is_no_serial_code(tmp_path: Path, work: int, gap: int, cause: str, between: int) -> None:
+    """Three regions in which both threads work equally long, and wait 100 ns. Where the regions are short and follow
+    each other at once, both kinds of waits have one remedy; the code between them is the runtime's."""
+    team, time = Team(), 0
+    for number in range(3):
+        if number:
+            team = Team(time + gap, number, team.streams)
+            time += gap
+        for index in range(2):
+            team.work(index, time, time + work)
+            team.wait(index, time + work, time + work + 100, AT_REGION_END)
+        time += work + 100
+        team.end(time)
+    document = in_process.document_of(save(tmp_path, list(team.finish(time))))
+    first, *others = document["causes"]
+    waits = 600 + between if cause == "short regions" else 2 * gap
+    assert (first["name"], first["lost_ns"]) == (cause, waits)
+    assert between == 0 or not others
+    assert [row["short_ns"] for row in document["loops"]["serial"]] == [2 * gap if gap < 10_000 else 0]
 
 
 @pytest.mark.parametrize(("after", "before", "said"), [

@@ -14,6 +14,8 @@ from ...statistics import group_by
 from .constructs import place_of
 from .teams import Members, Phases, Teams
 
+SHORT_NS = 10_000  # to start a region and to end it costs some microseconds: a shorter piece of code is lost in that
+_SUMS = ("times", "total_ns", "short_ns")  # of a row of serial code
 
 def whole_regions(members: Members, teams: Teams, phases: Phases, places: symbols.Symbols) -> list[dict[str, Any]]:
     """A row per region: the time of its threads, that in its loops included. Imbalance as in loops.py."""
@@ -54,7 +56,8 @@ def _empty(place: symbols.Location, columns: dict[str, np.ndarray]) -> dict[str,
 
 def serial_code(of: Analysis, members: Members, places: symbols.Symbols) -> list[dict[str, Any]]:
     """What one thread of a rank runs between two regions, without its MPI calls, by these regions; most first. A region
-    inside of another one is no end of serial code."""
+    inside of another one is no end of serial code. `short_ns`: of the total, what lies in pieces shorter than SHORT_NS,
+    which are the runtime's work between two regions rather than code of the program."""
     trace = of.trace
     forks = trace.select("parallel_begin")
     row = members.find(trace.task[forks])
@@ -91,10 +94,12 @@ def _add_gaps(of: Analysis, rank: int, forks: np.ndarray, end: np.ndarray, span:
     alone = np.maximum(right - left, 0) - sums(inside.a, inside.end - inside.start, len(left))
     code = of.trace.field("parallel_begin", "code", forks)
     after, before = np.r_[np.uint64(0), code], np.r_[code, np.uint64(0)]
+    between = np.r_[False, np.ones(len(code) - 1, dtype=bool), False]
+    short = np.where(between & (alone < SHORT_NS), alone, 0)
     pairs = group_by(after, before)
-    for codes, times, total in zip(zip(pairs.key(after).tolist(), pairs.key(before).tolist()), pairs.count.tolist(),
-                                   pairs.sum(alone).tolist()):  # fmt: skip
+    for codes, *values in zip(zip(pairs.key(after).tolist(), pairs.key(before).tolist()), pairs.count.tolist(),
+                              pairs.sum(alone).tolist(), pairs.sum(short).tolist()):  # fmt: skip
         names = tuple(place_of(places, rank, one).short() if one else "" for one in codes)
-        row = found.setdefault(names, {"after": names[0], "before": names[1], "times": 0, "total_ns": 0})
-        row["times"] += times
-        row["total_ns"] += total
+        row = found.setdefault(names, {"after": names[0], "before": names[1]} | dict.fromkeys(_SUMS, 0))
+        for name, value in zip(_SUMS, values):
+            row[name] += value
