@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from advice import CASES, PAGE, ROOT, Bench
+from advice import CASES, PAGE, ROOT, Bench, Disturbed
 from conftest import CROWDED, SECONDS, clean_environment
 from marline.report import metrics
 from marline.report.causes import MACHINE_RULES, RULES
@@ -37,8 +37,11 @@ def bench(build: Path, compiled: Callable[..., Path]) -> Bench:
 @pytest.mark.parametrize("name", CASES)
 def test_advice_is_given_where_it_is_deserved_and_not_elsewhere(bench: Bench, tmp_path: Path, name: str) -> None:
     case = CASES[name]
-    deserves = bench.document_with(case.deserves, tmp_path / "deserves", lambda found: found[:1] == [name])
-    spared = bench.document_with(case.spared, tmp_path / "spared", lambda found: name not in found)
+    try:
+        deserves = bench.document_with(case.deserves, tmp_path / "deserves", lambda found: found[:1] == [name])
+        spared = bench.document_with(case.spared, tmp_path / "spared", lambda found: name not in found)
+    except Disturbed as error:
+        pytest.skip(str(error))
     assert is_consistent(deserves) and is_consistent(spared)
 
 
