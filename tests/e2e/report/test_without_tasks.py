@@ -27,7 +27,7 @@ from marline.trace.read.reader import read_trace
 INITIAL_TASK, OTHER, REGION = 100, 201, 300  # IMPLICIT and OTHER are the two threads of a team
 EXPLICIT_BARRIER, AT_WORKSHARE, AT_REGION_END = 3, 8, 9
 INITIAL_FLAG, IMPLICIT_FLAG = 1, 2
-STATIC, DYNAMIC, SECTIONS, SINGLE, OTHERS = 10, 11, 2, 3, 4
+STATIC, DYNAMIC, SECTIONS, SINGLE, OTHERS, TASKLOOP = 10, 11, 2, 3, 4, 7
 LOOP, NEXT_LOOP, FORK, BARRIER = 0x51, 0x52, 0x61, 0x71  # code addresses
 
 
@@ -174,6 +174,22 @@ def test_single_belongs_to_the_team(tmp_path: Path) -> None:
     assert (single["kind"], single["calls"], single["time_ns"], single["waited_ns"], single["imbalance"]) == (
         "single", 1, 60, 60, 2.0)  # fmt: skip
     assert single["slowest"] == {"thread": 1, "time_ns": 60} and single["fastest"] == {"thread": 0, "time_ns": 0}
+
+
+def test_a_single_without_an_end(tmp_path: Path) -> None:
+    """GCC reports none. It ends at the next construct of its task, but not at a taskloop inside of it, or at a barrier;
+    with the task, if there is no other."""
+    team = Team()
+    team.add(0, 0, "work_begin", kind=SINGLE, code=LOOP, count=1)
+    team.work(0, 10, 20, TASKLOOP, NEXT_LOOP)
+    team.work(0, 50, 60)
+    team.wait(0, 100, 100, AT_REGION_END)
+    team.add(1, 5, "work_begin", kind=OTHERS, code=LOOP, count=1)
+    team.wait(1, 90, 100, AT_REGION_END)
+    team.add(1, 100, "work_begin", kind=SINGLE, code=LOOP, count=1)
+    spans = Analysis(read_trace(save(tmp_path, list(team.end(120).finish(120)))))["worksharing"]
+    assert sorted(zip(spans.start.tolist(), spans.end.tolist())) == [(0, 50), (5, 90), (10, 20), (50, 60), (100, 120)]
+    assert spans.closed.all()
 
 
 def test_calls_of_one_loop_are_added_up(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ _THREAD = Column("thread", INTEGER, "thread of the rank, counted from 1")
 _TASK = Column("task", INTEGER, "tasks.id; NULL: code outside of explicit tasks", optional=True)
 _START = Column("start_ns", INTEGER, "when it began")
 _END = Column("end_ns", INTEGER, "when it ended")
-_CLOSED = Column("closed", INTEGER, "1: its end was recorded; 0: end_ns is the end of the trace")
+_CLOSED = Column("closed", INTEGER, "1: its end is known from the records; 0: end_ns is the end of the trace")
 _STEP = (
     Column("step", KEY, "position, in the order of time, from 0"),
     Column("kind", TEXT, "what the step is: work, message, dependence, barrier, ... (docs/design/global-graph.md)"),

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..global_graph.openmp import BARRIERS
 from ..model import texts
 from ..read.calls import nested_pairs
 from ..read.records import Trace
@@ -24,11 +25,13 @@ _WORK_NAMES = {1: "loop", 2: "sections", 3: "single (executes)", 4: "single (oth
                7: "taskloop", 8: "scope", 9: "workdistribute", 10: "loop, static", 11: "loop, dynamic",
                12: "loop, guided", 13: "loop, other schedule"}  # fmt: skip
 
+_TASKLOOP = 7
+
 
 @dataclass
 class Spans:
-    """`task` was in a construct of `name` (a row of `names`) during [start, end); `closed`: its end was recorded, else
-    it is the trace's."""
+    """`task` was in a construct of `name` (a row of `names`) during [start, end); `closed`: its end is known from
+    the records, else it is the trace's."""
 
     name: np.ndarray
     task: np.ndarray
@@ -116,13 +119,31 @@ def thread_names(trace: Trace) -> dict[tuple[int, int], str]:
 
 @analysis_pass("worksharing")
 def worksharing(of: Analysis) -> Spans:
-    """Loops, sections, single and the like, by kind; the time of a thread in it, waits at its end not counted."""
+    """Loops, sections, single and the like, by kind; the time of a thread in it, waits at its end not counted. GCC
+    reports no end of a `single`: it is over where its task meets the next construct or barrier, or ends."""
     begins, ends = of.trace.select("work_begin"), of.trace.select("work_end")
     kind = of.trace.field("work_begin", "kind", begins)
     names, name = _rows_of({one: _WORK_NAMES.get(one, f"work of kind {one}") for one in kind.tolist()}, kind)
     partner = _pairs(of.trace, begins, ends, of.trace.task[np.r_[begins, ends]])
+    partner = np.where(partner >= 0, partner, _next_of_task(of.trace, begins, kind))
     nothing = np.zeros(len(begins), dtype=np.int64)
     return _spans(of.trace, begins, partner, name, names, nothing, nothing == 0)
+
+
+def _next_of_task(trace: Trace, begins: np.ndarray, kind: np.ndarray) -> np.ndarray:
+    """Of each construct the next record at which its task is in no construct or in another one, or -1. A taskloop may
+    lie inside of another construct. Records of a thread stand in order, and a task in a construct stays on its."""
+    constructs, syncs = np.flatnonzero(kind != _TASKLOOP), trace.select("sync_begin")
+    barriers = syncs[np.isin(trace.field("sync_begin", "kind", syncs), BARRIERS)]
+    events = np.r_[begins[constructs], barriers, trace.select("implicit_end")]
+    order = np.lexsort((events, trace.task[events]))
+    in_order = events[order]
+    same = trace.task[in_order[1:]] == trace.task[in_order[:-1]]
+    following = np.full(len(events), -1)
+    following[order[:-1]] = np.where(same, in_order[1:], -1)
+    found = np.full(len(begins), -1)
+    found[constructs] = following[: len(constructs)]
+    return found
 
 
 def _groups(trace: Trace, own: str, others: str) -> np.ndarray:

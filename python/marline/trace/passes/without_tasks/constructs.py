@@ -126,7 +126,7 @@ def _in_constructs(of: Analysis, members: Members, teams: Teams, phases: Phases,
     rows = rows[~teams.creates[members.team[member[rows]]]]
     member, start = member[rows], spans.start[rows]
     at = phase_at(phases, member, start)
-    end = np.minimum(spans.end[rows], phases.end[at])  # GCC does not report the end of a single
+    end = np.minimum(spans.end[rows], phases.end[at])
     found = Entries(team_phases(phases, members)[at], kind[rows], of.trace.field("work_begin", "code", begins)[rows],
                     member, *(one.inside(member, start, end) for one in runs),
                     of.trace.field("work_begin", "count", begins)[rows].astype(np.int64),
