@@ -12,9 +12,7 @@ import numpy as np
 from marline.report.causes import RULES
 from marline.trace import outlined, symbols
 from marline.trace.analysis import Analysis
-from marline.trace.global_graph import points as what
-from marline.trace.global_graph.edges import DEVICE, EDGE_KINDS, WORK
-from marline.trace.passes.critical_path import CREATION, ON_DEVICES, OUTSIDE, WITHOUT_TASKS
+from marline.trace.passes.critical_path.path import chain_steps
 from marline.trace.passes.devices import KERNEL
 from marline.trace.passes.regions import Spans
 from marline.trace.passes.thread_time.causes import NUMBER
@@ -149,26 +147,12 @@ def _longest_of(of: Analysis, lanes: Lanes, key: np.ndarray, length: np.ndarray)
 
 def longest_steps(of: Analysis, lanes: Lanes) -> dict[str, Place]:
     """Of each part of what bounded the run, by its name there, the longest step."""
-    graph, chain, tasks, kinds = of["global_graph"], of["critical_path"].chain, of["tasks"], of["kinds"]
-    points, inside = graph.points, graph.time
-    outside = OUTSIDE if len(tasks.id) else WITHOUT_TASKS
-    names = [*kinds.names, CREATION, outside, *(kind.text for kind in EDGE_KINDS)]
-    task = tasks.index(points.task[chain.sink])
-    is_work = chain.kind == WORK
-    creates = is_work & (task < 0) & (points.what[chain.sink] == what.CREATE)
-    number = np.where(creates, len(kinds.names), len(kinds.names) + 1)
-    known = np.flatnonzero(is_work & (task >= 0))
-    number[known] = kinds.of_task[task[known]]
-    number = np.where(is_work, number, len(kinds.names) + 2 + chain.kind.astype(np.int64))
-    of_device = np.flatnonzero(chain.kind == DEVICE)
-    kind = kinds.of_task[np.maximum(task[of_device], 0)] if len(tasks.id) else 0
-    number[of_device] = len(names) + np.where(task[of_device] >= 0, kind, len(kinds.names) + 1)
-    names += [name + ON_DEVICES for name in names]
-    order = np.argsort(inside[chain.sink] - inside[chain.source], kind="stable")
-    row = np.array(list(dict(zip(number[order].tolist(), order.tolist())).values()), dtype=np.int64)
-    lane = lanes_at(of, lanes, points.task[chain.sink[row]], points.time[chain.sink[row]])
-    spans = zip(number[row].tolist(), inside[chain.source[row]].tolist(), inside[chain.sink[row]].tolist(),
-                lane.tolist())  # fmt: skip
+    found, names = chain_steps(of)
+    points, sink = of["global_graph"].points, of["critical_path"].chain.sink[found.edge]
+    order = np.argsort(found.time, kind="stable")
+    row = np.array(list(dict(zip(found.name[order].tolist(), order.tolist())).values()), dtype=np.int64)
+    lane = lanes_at(of, lanes, points.task[sink[row]], points.time[sink[row]])
+    spans = zip(found.name[row].tolist(), found.start[row].tolist(), found.end[row].tolist(), lane.tolist())
     return {names[one]: Place(start, end, where) for one, start, end, where in spans if end > start}
 
 

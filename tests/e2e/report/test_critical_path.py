@@ -14,7 +14,7 @@ from test_without_tasks import AT_REGION_END, Team
 from marline.report.text import bounds
 from marline.trace.analysis import Analysis
 from marline.trace.global_graph.edges import BARRIER as BARRIER_EDGE, TASKWAIT as TASKWAIT_EDGE
-from marline.trace.passes.critical_path import CriticalPath
+from marline.trace.passes.critical_path.path import CriticalPath
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any valid trace has a page: of random runs it holds every bar, dependence and message, bars of a lane never overlap,
-levels keep the time, and what bounded the run goes on without a gap. The drawing of the graph, its layout and the
-matrix of messages are worked out by hand; the overlap over time is what the pass says of the whole run."""
+levels keep the time, and what bounded the run goes on without a gap, with a place for each of its parts. The drawing of
+the graph, its layout and the matrix of messages are worked out by hand; the overlap over time is what the pass says of
+the whole run."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from marline.page import levels, over_time, tables
 from marline.page.bars import Timeline, make_timeline
 from marline.page.graph.kind_graph import kind_graph
 from marline.page.graph.layout import Layout, arrange, order
-from marline.page.places import Pair, Place
+from marline.page.places import Pair, Place, longest_steps
 from marline.page.styles import find_styles
 from marline.page.write import write_page
 from marline.report.metrics import make_document
@@ -50,6 +51,7 @@ def test_any_run_has_a_page(ranks: list[Runtime]) -> None:
     check_bars(of, timeline, columns)
     check_levels(timeline, len(styles.document()), meta)
     check_links(of, columns, meta)
+    check_steps(of, timeline)
 
 
 def read_page(page: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -94,6 +96,15 @@ def check_links(of: Analysis, columns: dict[str, np.ndarray], meta: dict[str, An
     start, time = columns["chain.start"], columns["chain.time"]
     assert np.all(time >= 0) and np.array_equal(start[1:], (start + time)[:-1])
     assert int(time.sum()) <= meta["home"][1] - meta["home"][0]
+
+
+def check_steps(of: Analysis, timeline: Timeline) -> None:
+    """Each part of what bounded the run has a longest step."""
+    chain = of.document("critical_path")["chain"]
+    total = {row["name"]: row["total_ns"] for row in chain if row["kind"] not in ("wait", "start")}
+    found = longest_steps(of, timeline.lanes)
+    assert set(total) <= set(found)
+    assert all(0 <= place.start < place.end <= of.trace.time.max() for place in found.values())
 
 
 # The graph, by kind of task --------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 """Marline's own analysis passes: importing this package registers them."""
 
 from . import communication, discovery, graph_metrics, gtdg_metrics, integrity, overlap, regions, tables  # noqa: F401
-from . import critical_path, devices, picture  # noqa: F401  picture: kinds, lanes, picture
+from . import devices, picture  # noqa: F401  picture: kinds, lanes, picture
+from .critical_path import path  # noqa: F401
 from .efficiency import bounds, ideal_network, pop, useful  # noqa: F401
 from .of_tasks import addresses, known_graph, levels, outliers, slow_patterns, work_by_kind  # noqa: F401
 from .thread_time import breakdown, code_pieces, creations, states  # noqa: F401

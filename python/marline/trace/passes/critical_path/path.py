@@ -23,22 +23,17 @@ from typing import Any
 
 import numpy as np
 
-from ..global_graph import edges as kinds
-from ..global_graph import points as what
-from ..global_graph.build import GlobalGraph
-from ..global_graph.edges import COMMUNICATION, EDGE_KINDS, GraphEdges
-from ..global_graph.run_order import holds_lock
-from ..native import Arrows, last_arrivals, longest_paths, path_to
-from ..read.records import TASK_BITS
-from ..registry import Analysis, analysis_pass
-from ..statistics import group_by, rows
-from .picture import Kinds
-from .without_tasks.places import time_by_place
+from ...global_graph import edges as kinds
+from ...global_graph import points as what
+from ...global_graph.build import GlobalGraph
+from ...global_graph.edges import COMMUNICATION, GraphEdges
+from ...native import Arrows, last_arrivals, longest_paths, path_to
+from ...read.records import TASK_BITS
+from ...registry import Analysis, analysis_pass
+from ...statistics import group_by, rows
+from .parts import Steps, parts, steps
+from ..picture import Kinds
 
-CREATION, OUTSIDE = "creation of tasks", "code outside of tasks"
-WITHOUT_TASKS = "the program's code"
-HOLDING = ", holding a lock"
-ON_DEVICES = ", on devices"
 UNKNOWN, BEFORE = "waiting of tasks, for what is not recorded", "before the first record of its thread"
 
 
@@ -113,7 +108,7 @@ def critical_path(of: Analysis) -> CriticalPath:
     return CriticalPath(
         end - graph.begin, len(of["breakdown"].lane_rank), _sum(declared, kinds.WORK), _sum(declared, kinds.DEVICE),
         int(without.earliest.max(initial=0)), int(found.earliest.max(initial=0)), _outside(of, graph, path), path,
-        chain, _parts(of, graph, path, path.weight), _chain_parts(of, graph, chain), _chain_ranks(graph, chain),
+        chain, parts(of, graph, path, path.weight), _chain_parts(of, graph, chain), _chain_ranks(graph, chain),
         _at_ends(of, graph, without.earliest), _at_ends(of, graph, found.latest - found.earliest), of["kinds"],
         graph.backwards,
     )  # fmt: skip
@@ -132,61 +127,27 @@ def _outside(of: Analysis, graph: GlobalGraph, path: GraphEdges) -> int:
     return int(path.weight[outside].sum())
 
 
-def _parts(of: Analysis, graph: GlobalGraph, edges: GraphEdges, time: np.ndarray) -> list[dict[str, Any]]:
-    """The time of these edges, by what they are: work by kind of task. Most first."""
-    points, tasks, of_kind = graph.points, of["tasks"], of["kinds"]
-    task = tasks.index(points.task[edges.sink])
-    is_work = edges.kind == kinds.WORK
-    # Where no creation was measured, all that passes up to one counts as it.
-    creates = is_work & (points.what[edges.sink] == what.CREATE) & (not np.any(graph.creating))
-    # Of work: a number per kind of task, then two for other code; of all else a number per kind of edge.
-    number = np.where(task >= 0, of_kind.of_task[np.maximum(task, 0)] if len(tasks.id) else 0, len(of_kind.names) + 1)
-    number[creates & (task < 0)] = len(of_kind.names)
-    outside = OUTSIDE if len(tasks.id) else WITHOUT_TASKS
-    names = [*of_kind.names, CREATION, outside, *(kind.text for kind in EDGE_KINDS)]
-    of_task = number
-    number = np.where(is_work, number, len(of_kind.names) + 2 + edges.kind.astype(np.int64))
-    number = np.where(is_work & holds_lock(points)[edges.source], len(names) + number, number)
-    number = np.where(edges.kind == kinds.DEVICE, 2 * len(names) + of_task, number)
-    names += [name + words for words in (HOLDING, ON_DEVICES) for name in names]
-    kind = edges.kind
-    # What of work is the creation of a task is no work of its creator.
-    part = np.where(is_work, np.minimum(time, graph.creating[edges.source]), 0)
-    made = np.flatnonzero(part)
-    number = np.r_[number, np.full(len(made), len(of_kind.names))]
-    time, kind = np.r_[time - part, part[made]], np.r_[kind, kind[made]]
-    groups = group_by(number)
-    table = rows(name=[names[one] for one in groups.key(number).tolist()], kind=[EDGE_KINDS[one].name for one in
-                 groups.key(kind).tolist()], edges=groups.count, total_ns=groups.sum(time))  # fmt: skip
-    if not len(tasks.id):
-        places = _by_place(of, graph, edges, time[: len(is_work)], is_work)
-        table = [*places, *(row for row in table if not (places and row["name"].startswith(WITHOUT_TASKS)))]
-    return sorted((row for row in table if row["total_ns"]), key=lambda row: -row["total_ns"])
+def _worked(graph: GlobalGraph, chain: GraphEdges) -> np.ndarray:
+    """How much of each edge's time is what the edge stands for."""
+    return np.where(chain.kind == kinds.WORK, chain.weight, graph.time[chain.sink] - graph.time[chain.source])
 
 
-def _by_place(of: Analysis, graph: GlobalGraph, edges: GraphEdges, time: np.ndarray,
-              is_work: np.ndarray) -> list[dict[str, Any]]:  # fmt: skip
-    """Work of a program without tasks, by loop and parallel region; apart where a lock is held."""
-    table, held = [], holds_lock(graph.points)[edges.source]
-    for chosen, words in ((is_work & ~held, ""), (is_work & held, HOLDING)):
-        code = np.flatnonzero(chosen)
-        source, sink = edges.source[code], edges.sink[code]
-        places = time_by_place(of, graph.points.task[sink], graph.time[source], graph.time[sink], time[code])
-        table += [row | {"name": row["name"] + words} for row in places]
-    return table
+def chain_steps(of: Analysis) -> tuple[Steps, list[str]]:
+    """The pieces of the chain's parts, and the names of these."""
+    graph, chain = of["global_graph"], of["critical_path"].chain
+    return steps(of, graph, chain, _worked(graph, chain))
 
 
 def _chain_parts(of: Analysis, graph: GlobalGraph, chain: GraphEdges) -> list[dict[str, Any]]:
     inside = graph.time
-    lasted = inside[chain.sink] - inside[chain.source]
-    worked = np.where(chain.kind == kinds.WORK, chain.weight, lasted)
+    lasted, worked = inside[chain.sink] - inside[chain.source], _worked(graph, chain)
     # The records of another rank, or thread, begin earlier than those of the chain's first point.
     before = int(inside[chain.source[0]]) - graph.begin if len(chain.source) else 0
     rest = ((UNKNOWN, "wait", int(np.count_nonzero(lasted > worked)), int((lasted - worked).sum())),
             (BEFORE, "start", 1, before))  # fmt: skip
-    parts = _parts(of, graph, chain, worked)
-    parts += [dict(zip(("name", "kind", "edges", "total_ns"), row)) for row in rest if row[-1]]
-    return sorted(parts, key=lambda row: -row["total_ns"])
+    table = parts(of, graph, chain, worked)
+    table += [dict(zip(("name", "kind", "edges", "total_ns"), row)) for row in rest if row[-1]]
+    return sorted(table, key=lambda row: -row["total_ns"])
 
 
 def _chain_ranks(graph: GlobalGraph, chain: GraphEdges) -> list[dict[str, Any]]:
