@@ -26,6 +26,7 @@ def machine(of: Analysis) -> dict[str, Any]:
     """Per rank and per node; empty where an older recorder did not ask. A rank whose records are lost has no row, as
     its time is no part of the breakdown; what it used on its node is still the program's."""
     recorded = set(of["breakdown"].ranks.tolist())
+    peak = {row["rank"]: row["peak_bytes"] for row in of["memory"].ranks}
     ranks, nodes = [], defaultdict(list)
     for rank, described in sorted(of.trace.ranks.items()):
         begin, end = described.get("machine_begin"), described.get("machine_end")
@@ -33,7 +34,7 @@ def machine(of: Analysis) -> dict[str, Any]:
             continue
         taken = {key: max(end[key] - begin[key], 0) for key in (*_OF_RANK, *_OF_NODE)}
         row = {"rank": rank, "window_ns": end["monotonic_ns"] - begin["monotonic_ns"],
-               "peak_memory_bytes": end["peak_memory_bytes"],
+               "peak_memory_bytes": peak[rank],
                "frequency_khz": [begin["frequency_khz"], end["frequency_khz"]]}  # fmt: skip
         if rank in recorded:
             ranks.append(row | {key: taken[key] for key in _OF_RANK})

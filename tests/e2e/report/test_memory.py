@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from conftest import LLVM, run
 from handmade import IMPLICIT, Stream, save  # first: it finds marline
-from in_process import report
+from in_process import document_of, report
 
 from marline.report import machine
 from marline.trace.analysis import Analysis
@@ -81,6 +81,19 @@ def test_nothing_is_said_where_pages_lie_as_threads_run(tmp_path: Path, nodes: d
     moments = [(100, 1, nodes)] if nodes else []
     folder = trace(tmp_path, moments, [thread(1 + at, node) for at, node in enumerate(threads)])
     assert said(folder) == ""
+
+
+def test_one_peak_is_said(tmp_path: Path) -> None:
+    """The kernel's own figure is behind the greatest that was seen."""
+    sample = {"monotonic_ns": 0, "frequency_khz": 0} | dict.fromkeys(
+        ("cpu_ns", "system_ns", "minor_faults", "major_faults", "steal_ns", "throttled_ns", "memory_stall_ns",
+         "busy_ns"), 0)  # fmt: skip
+    folder = trace(tmp_path, [(100, 1, {0: 120}), (200, 1, {0: 30})], [thread(1, 0)], machine_begin=sample,
+                   machine_end=sample | {"monotonic_ns": 500, "peak_memory_bytes": 101 * MIB})  # fmt: skip
+    document = document_of(folder)
+    assert [row["peak_memory_bytes"] for row in document["machine"]["ranks"]] == [120 * MIB]
+    assert [row["peak_bytes"] for row in document["memory"]["ranks"]] == [120 * MIB]
+    assert "120 MiB at most" in " ".join(report(folder).stdout.split())
 
 
 def test_memory_on_a_node_without_threads(tmp_path: Path) -> None:
