@@ -98,6 +98,7 @@ def program(of: Analysis) -> dict[str, Any]:
         "hosts": sorted({one.get("host", "") for one in ranks.values() if is_recorded(one)}),
         "records": len(of.trace.time),
         "ranks_left_out": len(of.trace.left_out()),
+        "left_out": sorted(of.trace.left_out()),
     }
 
 

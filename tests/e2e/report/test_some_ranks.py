@@ -125,9 +125,19 @@ def test_merged_text_says_what_it_cannot_know(parts: list[Path]) -> None:
     result = report("--merge", *parts)
     said = " ".join(result.stdout.split())
     assert result.returncode == 0 and "2 ranks x 1-2 threads" in said and "trsm" in said and "MPI_Recv" in said
-    assert "not known efficiency, critical path" in said and "in none of the parts" not in said
+    assert "not known efficiency, critical path" in said and "no part has" not in said
     alone = " ".join(report("--merge", parts[0]).stdout.split())
-    assert "1 ranks are in none of the parts" in alone
+    assert "no part has rank 1: figures are of the others" in alone
+
+
+def test_ranks_of_no_part_are_named(parts: list[Path]) -> None:
+    """One that a part does not know, as another node described it later; and many."""
+    for file, left_out in zip(parts, ([1, 2, 3, 4, 7], [0, 2, 3, 4])):
+        part = json.loads(file.read_text())
+        part["program"] |= {"left_out": left_out, "ranks_left_out": len(left_out)}
+        file.write_text(json.dumps(part))
+    assert json.loads(report("--merge", *parts, "--json").stdout)["program"]["left_out"] == [2, 3, 4, 7]
+    assert "no part has ranks 2-4, 7: " in " ".join(report("--merge", *parts).stdout.split())
 
 
 @pytest.mark.parametrize(("words", "message"), [

@@ -43,12 +43,13 @@ def merge(files: Sequence[Path]) -> dict[str, Any]:
     twice = [rank for rank, times in Counter(row["rank"] for row in ranks).items() if times > 1]
     if twice:
         raise Refusal(f"rank {twice[0]} is in two of the parts: give each node's part once")
-    known = first["ranks_left_out"] + len(parts[0]["ranks"])  # of each part, the same: descriptions are of all ranks
+    # A part names the ranks that its node does not have; one that is in no part may be known to some of them only.
+    left_out = sorted({rank for part in parts for rank in part["program"]["left_out"]} - {row["rank"] for row in ranks})
     return {
         "format": FORMAT,
         "program": first | {"hosts": sorted({host for part in parts for host in part["program"]["hosts"]}),
                             "records": sum(part["program"]["records"] for part in parts),
-                            "ranks_left_out": max(known - len(ranks), 0)},
+                            "ranks_left_out": len(left_out), "left_out": left_out},
         "ranks": ranks, "total": _total(parts),
         "graph": {key: sum(part["graph"][key] for part in parts) for key in ("tasks", "edges")},
         "kinds": _by_name(parts, lambda part: part["kinds"]),
@@ -114,14 +115,26 @@ def print_merged(document: dict[str, Any], console: Console) -> None:
     parts += [text.regions(document)] if document["regions"] or document["marks"] else []
     notes = text.lines()
     notes.add_row("not known", NOT_KNOWN)
-    if left_out := document["program"]["ranks_left_out"]:
-        notes.add_row("incomplete", f"{left_out} ranks are in none of the parts")
+    if left_out := document["program"]["left_out"]:
+        ranks = f"rank{'s'[: len(left_out) > 1]} {_in_ranges(left_out)}"
+        notes.add_row("incomplete", f"no part has {ranks}: figures are of the others")
     for title in ("remark", "incomplete"):
         for line in document["remarks" if title == "remark" else title]:
             notes.add_row(title, line)
     for part in (*parts, notes):
         text.print_part(part, console)
         console.print()
+
+
+def _in_ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers: [1, 2, 3, 7] -> "1-3, 7"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def _causes(total: Row) -> Table:
