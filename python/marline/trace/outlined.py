@@ -6,6 +6,7 @@ one, is the region's."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,11 +43,14 @@ def _refine(ranks: Mapping[int, dict[str, Any]], codes: Mapping[int, np.ndarray]
         if any(map(len, bodies)):
             starts[rank] = np.concatenate(bodies)
     places = symbols.locate(ranks, starts).places if starts else {}
+    bodies: dict[int, list[Location]] = defaultdict(list)
+    for (rank, _), place in places.items():
+        if place.line:
+            bodies[rank].append(place)
     for rank, some in codes.items():
-        bodies = [place for (of_rank, _), place in places.items() if of_rank == rank and place.line]
         for code in np.unique(some[some != 0]).tolist():
             place = found.places[rank, code]
-            found.places[rank, code] = replace(place, line=_line_of(place, bodies))
+            found.places[rank, code] = replace(place, line=_line_of(place, bodies[rank]))
 
 
 def _line_of(call: Location, bodies: Iterable[Location]) -> int:

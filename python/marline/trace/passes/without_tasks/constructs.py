@@ -103,10 +103,12 @@ def _in_runtime(of: Analysis, rank: np.ndarray, code: np.ndarray) -> np.ndarray:
     """Whether an address lies in the OpenMP runtime itself: compilers turn the call of a barrier that ends a function
     into a jump, and then the runtime returns into its own code."""
     found = np.zeros(len(code), dtype=bool)
+    order = np.argsort(rank, kind="stable")
     for one, process in of.trace.ranks.items():
+        mine = order[slice(*np.searchsorted(rank, (one, one + 1), sorter=order))]
         for part in process.get("maps", []):
             if _RUNTIMES.match(Path(part["path"]).name):
-                found |= (rank == one) & (code >= part["begin"]) & (code < part["end"])
+                found[mine] |= (code[mine] >= part["begin"]) & (code[mine] < part["end"])
     return found
 
 

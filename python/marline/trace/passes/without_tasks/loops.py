@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import outlined
+from ... import outlined, symbols
 from ...registry import Analysis, analysis_pass
-from .constructs import Construct, Entries, find_constructs, find_entries, team_phases
+from .constructs import Construct, find_constructs, find_entries, team_phases
 from .regions import serial_code, whole_regions
-from .teams import Members, Teams, find_phases, find_runs
+from .teams import Teams, find_phases, find_runs
 
 
 @dataclass
@@ -56,8 +56,9 @@ def loops(of: Analysis) -> Loops:
     runs = find_runs(of["segments"], of["in_mpi"], members, int(edges[0]), int(edges[-1]))
     phases = find_phases(of.trace, members, *runs)
     entries = find_entries(of, members, teams, phases, runs)
-    regions = _codes_of_regions(of, teams)
-    places = outlined.locate(of.trace.ranks, _codes(entries, members, regions), regions)
+    rank, code = _codes_of_regions(of, teams)
+    codes = symbols.codes_by_rank(np.r_[rank, members.rank[entries.member]], np.r_[code, entries.code])
+    places = outlined.locate(of.trace.ranks, codes, symbols.codes_by_rank(rank, code))
     counts = ~teams.creates[members.team[phases.member]]
     waited = phases.waited * counts
     return Loops(find_constructs(entries, members, teams, (team_phases(phases, members), waited), places),
@@ -66,14 +67,8 @@ def loops(of: Analysis) -> Loops:
                  places.notes)  # fmt: skip
 
 
-def _codes_of_regions(of: Analysis, teams: Teams) -> dict[int, np.ndarray]:
-    """By rank; a region may be known by its fork only."""
+def _codes_of_regions(of: Analysis, teams: Teams) -> tuple[np.ndarray, np.ndarray]:
+    """(ranks, codes); a region may be known by its fork only."""
     forks = of.trace.select("parallel_begin")
-    rank = np.r_[teams.rank, of.trace.rank[forks].astype(np.int64)]
-    code = np.r_[teams.code, of.trace.field("parallel_begin", "code", forks)]
-    return {one: np.unique(code[rank == one]) for one in np.unique(rank).tolist()}
-
-
-def _codes(entries: Entries, members: Members, regions: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-    rank = members.rank[entries.member]
-    return {one: np.union1d(some, entries.code[rank == one]) for one, some in regions.items()}
+    return (np.r_[teams.rank, of.trace.rank[forks].astype(np.int64)],
+            np.r_[teams.code, of.trace.field("parallel_begin", "code", forks)])  # fmt: skip

@@ -70,25 +70,27 @@ def serial_code(of: Analysis, members: Members, places: symbols.Symbols) -> list
     at = find(known, ended)
     end[at[at >= 0]] = trace.time[ends[at >= 0]]
     end = end[find(known, region)]
-    breakdown = of["breakdown"]
+    breakdown, mpi = of["breakdown"], of["in_mpi"]
+    calls = np.flatnonzero(np.isin(mpi.task, trace.task[forks]))
+    calls = calls[np.argsort(mpi.rank[calls], kind="stable")]
+    ranks = [column.astype(np.int64) for column in (trace.rank[forks], mpi.rank[calls])]  # ascending
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for number, rank in enumerate(breakdown.ranks.tolist()):
-        mine = np.flatnonzero(trace.rank[forks] == rank)
-        if len(mine):
+        mine, its = (slice(*np.searchsorted(column, (rank, rank + 1))) for column in ranks)
+        if len(forks[mine]):
             span = int(breakdown.own_begin[number]), int(breakdown.own_end[number])
-            _add_gaps(of, rank, forks[mine], end[mine], span, places, found)
+            _add_gaps(of, rank, forks[mine], end[mine], calls[its], span, places, found)
     return sorted((row for row in found.values() if row["total_ns"] > 0), key=lambda row: -row["total_ns"])
 
 
-def _add_gaps(of: Analysis, rank: int, forks: np.ndarray, end: np.ndarray, span: tuple[int, int],
+def _add_gaps(of: Analysis, rank: int, forks: np.ndarray, end: np.ndarray, calls: np.ndarray, span: tuple[int, int],
               places: symbols.Symbols, found: dict[tuple[str, str], dict[str, Any]]) -> None:  # fmt: skip
-    """Forks of a rank and the ends of their regions."""
+    """Forks of a rank, the ends of their regions, and its calls of MPI in tasks that fork."""
     order = np.argsort(of.trace.time[forks], kind="stable")
     forks, end = forks[order], np.maximum.accumulate(end[order])
     left = np.clip(np.r_[span[0], end], *span)
     right = np.clip(np.r_[of.trace.time[forks], span[1]], *span)
     mpi = of["in_mpi"]
-    calls = np.flatnonzero((mpi.rank == rank) & np.isin(mpi.task, of.trace.task[forks]))
     inside = overlaps(np.zeros(len(left), dtype=np.int64), left, right, np.zeros(len(calls), dtype=np.int64),
                       mpi.start[calls], mpi.end[calls])  # fmt: skip
     alone = np.maximum(right - left, 0) - sums(inside.a, inside.end - inside.start, len(left))
