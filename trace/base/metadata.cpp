@@ -21,6 +21,8 @@
 
 namespace marline::trace {
 
+void (*write_more)(FILE*);
+
 // Writes a JSON string. Bytes from 0x80 on are passed through: file names are UTF-8, or the reader replaces them.
 void write_string(FILE* out, const char* text) {
   fputc('"', out);
@@ -110,6 +112,7 @@ void write_options(FILE* out, const Metadata& process) {
   write_event_words(out, process.options.events);
   fprintf(out, "],\n  \"start\": \"%s\",\n  \"limit\": %" PRIu64 ",\n  \"sample_hz\": %u,\n",
           process.options.begin_off ? "off" : "on", process.options.limit, process.options.sample_hz);
+  fprintf(out, "  \"aggregate\": %s,\n", process.options.aggregate ? "true" : "false");
   const char* stopped = __atomic_load_n(&process.stopped, __ATOMIC_ACQUIRE);
   write_member(out, "stopped", stopped == nullptr ? "" : stopped);
 }
@@ -200,6 +203,7 @@ bool Metadata::write(const char* path) const {
   write_counters(out, counters);
   write_clocks(out, *this);
   write_code_maps(out);
+  if (auto write_them = __atomic_load_n(&write_more, __ATOMIC_ACQUIRE)) write_them(out);
   write_member(out, "ring", options.ring != 0 && !left_out ? ring : "");
   fprintf(out, "  \"file\": \"%s\",\n  \"process\": %u\n}\n", file, process_number());
   return finish(out, temporary, path);

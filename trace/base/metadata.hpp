@@ -5,6 +5,8 @@
 #ifndef MARLINE_TRACE_METADATA_HPP
 #define MARLINE_TRACE_METADATA_HPP
 
+#include <stdio.h>
+
 #include "base/clock.hpp"
 #include "file/file_names.hpp"
 #include "base/options.hpp"
@@ -36,6 +38,9 @@ struct Metadata {
   // The same for the event table, unless another process has written it.
   bool write_table(const char* path) const;
 };
+
+// Writes more members of the object, each with a comma behind it; or null. Atomic: written once, any time.
+extern void (*write_more)(FILE* out);
 
 }  // namespace marline::trace
 

@@ -149,6 +149,12 @@ constexpr OptionRow<Options> kOptions[] = {
     {"MARLINE_TRACE_SIGNAL", "", "USR1 or USR2",
      "A signal at which a process copies its ring (MARLINE_TRACE_RING) into a folder beside the trace. Empty: none.",
      read_signal},
+    {"MARLINE_TRACE_AGGREGATE", "off", "on or off",
+     "Keep sums by kind of task, region, loop and MPI function, in memory that does not grow, and no records.",
+     [](Cursor& in, Options& to) {
+       static constexpr const char* kStates[] = {"off", "on"};
+       return read_word(in, kStates, to.aggregate);
+     }},
     {"MARLINE_TRACE_COUNTERS", "", "up to 16 names of events, separated by commas, as papi_avail lists them",
      "What each thread counts for each task, by PAPI. Empty: nothing.", read_counters},
 };
@@ -162,6 +168,11 @@ void refuse_conflicts(const Options& options) {
   if (options.signal != 0 && options.ring == 0) {
     refuse_option("MARLINE_TRACE_SIGNAL", trusted_variable("MARLINE_TRACE_SIGNAL"),
                   "MARLINE_TRACE_RING beside it, a size like 64M: the signal copies a ring");
+  }
+  if (options.aggregate && (options.ring != 0 || options.sample_hz != 0 || options.counters.count != 0)) {
+    refuse_option("MARLINE_TRACE_AGGREGATE", trusted_variable("MARLINE_TRACE_AGGREGATE"),
+                  "nothing beside MARLINE_TRACE_RING, MARLINE_TRACE_SAMPLE and MARLINE_TRACE_COUNTERS, which need "
+                  "records");
   }
 }
 

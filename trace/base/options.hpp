@@ -45,6 +45,7 @@ struct Options {
   unsigned sample_hz;     // MARLINE_TRACE_SAMPLE=HZ: samples of a second of CPU time; 0: none
   uint64_t ring;          // MARLINE_TRACE_RING=SIZE: bytes of the process's ring (ring.hpp); 0: none, all is kept
   int signal;             // MARLINE_TRACE_SIGNAL=USR1: at which the ring is copied (signal/on_signal.hpp); 0: none
+  bool aggregate;         // MARLINE_TRACE_AGGREGATE=on: sums, and no records (sums/sums.hpp)
   CounterNames counters;  // MARLINE_TRACE_COUNTERS=NAME,NAME...: what each thread counts; default: nothing
 };
 

@@ -10,12 +10,14 @@
 
 namespace marline::trace {
 
-// kEnded: there is a trace, to which nothing is added any more. kDescribed: a rank that MARLINE_TRACE_RANKS leaves out,
+// kAggregating: the description will hold sums, and there are no records. kEnded: nothing is added to the trace any
+// more. kDescribed: a rank that MARLINE_TRACE_RANKS leaves out,
 // which has a description only. kNever: there is no trace, or it is the parent process's.
-enum State { kIdle, kRecording, kEnded, kDescribed, kNever };
+enum State { kIdle, kRecording, kAggregating, kEnded, kDescribed, kNever };
 void store_state(State value);
-// From kRecording to kEnded. False, and nothing has changed: the state was another. A process in kNever must stay
-// there, because a description under its name is that of another trace, or of the process that it was forked from.
+// From kRecording or kAggregating to kEnded. False, and nothing has changed: the state was another. A process in kNever
+// must stay there, because a description under its name is that of another trace, or of the process that it was forked
+// from.
 [[nodiscard]] bool transition_to_ended();
 
 extern pthread_mutex_t process_lock;  // never taken to record an event

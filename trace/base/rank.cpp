@@ -53,7 +53,7 @@ void set_mpi(int rank, int size, const char* library) {
     rename_description(rank);
     rank_known = true;
   }
-  if (recording() && !process.options.ranks.contains(rank)) {
+  if ((recording() || aggregating()) && !process.options.ranks.contains(rank)) {
     process.left_out = true;  // the reader passes over what has been recorded
     store_state(kDescribed);
     switch_recording(true);

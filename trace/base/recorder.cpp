@@ -54,8 +54,9 @@ State load_state() { return __atomic_load_n(&state, __ATOMIC_RELAXED); }
 void store_state(State value) { __atomic_store_n(&state, value, __ATOMIC_RELAXED); }
 
 bool transition_to_ended() {
-  State before = kRecording;
-  return __atomic_compare_exchange_n(&state, &before, kEnded, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  State before = load_state();
+  return (before == kRecording || before == kAggregating) &&
+         __atomic_compare_exchange_n(&state, &before, kEnded, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 void switch_recording(bool off) {
@@ -165,7 +166,7 @@ bool begin_metadata() {
   char path[kPathBytes];
   container_name(process.file);
   snprintf(path, sizeof path, "%s/%s", directory, process.file);
-  if (!open_container(path)) refuse_folder(directory, strerror(errno));
+  if (!process.options.aggregate && !open_container(path)) refuse_folder(directory, strerror(errno));
   process.clock_begin = read_clock_pair();
   usleep(2000);  // so that this version of the file, too, gives the counter's frequency
   process.clock_end = read_clock_pair();
@@ -182,17 +183,18 @@ bool begin_metadata() {
   trace_path(path, ".json");
   if (!process.write(path)) refuse_folder(directory, strerror(errno));
   snprintf(path, sizeof path, "%s/events.%016" PRIx64 ".def", directory, kFingerprint);
-  if (!process.write_table(path)) refuse_folder(directory, strerror(errno));
+  if (!process.options.aggregate && !process.write_table(path)) refuse_folder(directory, strerror(errno));
   return true;
 }
 
 }  // namespace
 
 bool recording() { return load_state() == kRecording; }
+bool aggregating() { return load_state() == kAggregating; }
 
 bool described() {
   const State now = load_state();
-  return now == kRecording || now == kEnded || now == kDescribed;
+  return now == kRecording || now == kAggregating || now == kEnded || now == kDescribed;
 }
 
 bool start_recording() {
@@ -211,7 +213,8 @@ bool start_recording() {
       pthread_atfork(nullptr, nullptr, forget_after_fork);
       switch_recording(process.options.begin_off);
     }
-    store_state(!begun ? kNever : process.left_out ? kDescribed : kRecording);
+    const State begins = process.options.aggregate ? kAggregating : kRecording;
+    store_state(!begun ? kNever : process.left_out ? kDescribed : begins);
   }
   pthread_mutex_unlock(&process_lock);
   return recording();
@@ -227,7 +230,7 @@ uint64_t switched_at(uint64_t switches) {
 void before_control(void (*hand_over)()) { hand_over_events = hand_over; }
 
 void control_recording(Control what) {
-  if (!recording()) {
+  if (!recording() && !aggregating()) {
     return;
   }
   if (hand_over_events != nullptr) {

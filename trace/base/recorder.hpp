@@ -21,6 +21,9 @@ struct CounterNames;
 // True while there is a trace to record into, even while recording is off. Any thread.
 bool recording();
 
+// True while sums are kept and no records (sums/sums.hpp), even while recording is off. Any thread.
+bool aggregating();
+
 // True while this process has a description in the trace, even if it records nothing. Any thread.
 bool described();
 
@@ -50,7 +53,7 @@ inline bool is_off(uint64_t switches) { return (switches & 1) != 0; }
 uint64_t switched_at(uint64_t switches);
 
 // Starts recording if MARLINE_TRACE_DIR names a folder and recording has not started yet. Any thread; later calls do
-// nothing.
+// nothing. True if there are records from now on.
 bool start_recording();
 
 // Counts bytes that have been appended to the node's file. Returns false if the sum exceeds MARLINE_TRACE_LIMIT:

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/clock.hpp"
+#include "base/recorder.hpp"
 #include "base/stream.hpp"
+#include "sums/sums.hpp"
 
 namespace marline::trace {
 namespace {
@@ -38,6 +40,20 @@ Arrived arrived(const MPI_Status& status) {
   return {given(status.MPI_SOURCE), given(status.MPI_TAG), saturated(bytes < 0 ? 0 : (u64)bytes, kBytesBits)};
 }
 
+unsigned row_of_call(ThreadSums& sums, const Call& call) { return sums.row_of({Sort::kMpi, 0, call.number, nullptr}); }
+
+void begin_sum(u64 time, Call& call) {
+  ThreadSums* sums = aggregating() ? ThreadSums::mine() : nullptr;
+  if (sums == nullptr) return;
+  call.began = time;
+  call.outer_row = sums->enter_call(row_of_call(*sums, call));
+}
+
+void end_sum(const Call& call, u64 bytes) {
+  ThreadSums* sums = aggregating() ? ThreadSums::mine() : nullptr;
+  if (sums != nullptr && call.began != 0) sums->leave_call(row_of_call(*sums, call), call.outer_row, call.began, bytes);
+}
+
 void count_poll(Record& record, event::mpi_poll poll, u64 began, u64 ended) {
   ++poll.count;
   poll.busy += ended - began;
@@ -57,6 +73,8 @@ Call enter_at(u64 time, Call call) {
                                      .bytes = call.bytes,
                                      .comm = call.comm,
                                      .call = call.number});
+  } else {
+    begin_sum(time, call);
   }
   return call;
 }
@@ -68,6 +86,9 @@ u64 poll_time() { return read_cycles(); }
 void poll_failed(u64 number, u64 time) {
   Stream* stream = Stream::mine();
   if (stream == nullptr) {
+    Call call = {.number = number};
+    begin_sum(time, call);
+    end_sum(call, 0);
     return;
   }
   const u64 now = read_cycles();
@@ -134,6 +155,8 @@ void leave(const Call& call) {
                                             .bytes = call.bytes,
                                             .comm = call.comm,
                                             .call = call.number});
+  } else {
+    end_sum(call, call.bytes);
   }
 }
 
@@ -147,6 +170,8 @@ void leave_received(const Call& call, int result, const MPI_Status& status) {
                                             .bytes = message.bytes,
                                             .comm = call.comm,
                                             .call = call.number});
+  } else if (call.began != 0) {
+    end_sum(call, arrived(status).bytes);
   }
 }
 

@@ -24,6 +24,9 @@ struct Call {
   int tag = kNone;
   u64 bytes = 0;
   u64 task = 0;
+  // Of a recorder that keeps sums (sums/sums.hpp): when the call began, 0 if it keeps none, and where the thread was.
+  u64 began = 0;
+  unsigned outer_row = 0;
 };
 
 // Each returns `call` with its task.

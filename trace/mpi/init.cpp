@@ -8,11 +8,13 @@
 #include "base/stream.hpp"
 #include "mpi/calls.hpp"
 #include "signal/on_signal.hpp"
+#include "sums/sums.hpp"
 
 using namespace marline::trace;
 
 MARLINE_MPI int MPI_Init(int* argc, char*** argv) {
   start_recording();
+  begin_sums();
   copy_ring_on_signal();
   recorded(__builtin_return_address(0));
   const Call call = enter({.number = call::k_MPI_Init});
@@ -23,12 +25,14 @@ MARLINE_MPI int MPI_Init(int* argc, char*** argv) {
     restart_core_waits();
     begin_machine();
     begin_memory();
+    restart_sums();
   }
   return result;
 }
 
 MARLINE_MPI int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   start_recording();
+  begin_sums();
   copy_ring_on_signal();
   recorded(__builtin_return_address(0));
   const Call call = enter({.number = call::k_MPI_Init_thread});
@@ -39,6 +43,7 @@ MARLINE_MPI int MPI_Init_thread(int* argc, char*** argv, int required, int* prov
     restart_core_waits();
     begin_machine();
     begin_memory();
+    restart_sums();
   }
   return result;
 }
@@ -46,6 +51,7 @@ MARLINE_MPI int MPI_Init_thread(int* argc, char*** argv, int required, int* prov
 MARLINE_MPI int MPI_Finalize() {
   recorded(__builtin_return_address(0));
   stop_core_waits();
+  end_sums();
   end_machine();
   if (Stream* stream = Stream::mine()) record_memory(*stream);
   end_mpi();

@@ -86,7 +86,7 @@ void resolve_next() { pthread_once(&once, resolve); }
 
 bool recorded(const void* site) {
   program_site = site;
-  return Stream::mine() != nullptr && wanted(kMpiEvents) && caller_of(site) != kCallerMpi;
+  return (Stream::mine() != nullptr || aggregating()) && wanted(kMpiEvents) && caller_of(site) != kCallerMpi;
 }
 
 }  // namespace marline::trace

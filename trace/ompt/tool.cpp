@@ -8,6 +8,8 @@
 #include "base/recorder.hpp"
 #include "ompt/callbacks.hpp"
 #include "signal/on_signal.hpp"
+#include "sums/callbacks.hpp"
+#include "sums/sums.hpp"
 #include "usage/memory.hpp"
 
 namespace marline::trace {
@@ -67,6 +69,11 @@ void find_names(ompt_function_lookup_t lookup) {
 
 int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   const auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
+  if (aggregating()) {
+    register_sums(lookup);
+    set(ompt_callback_control_tool, reinterpret_cast<ompt_callback_t>(on_control_tool));
+    return 1;
+  }
   find_names(lookup);
   read_counters = reinterpret_cast<ReadCounters>(lookup("marline_counters_read"));
   // Registered always: which task a thread runs, and control.
@@ -106,6 +113,7 @@ int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
 }
 
 void finalize(ompt_data_t*) {
+  end_sums();
   if (read_counters != nullptr) {
     marline_counters_t counters;
     read_counters(&counters, sizeof counters);
@@ -124,6 +132,7 @@ extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt
   static ompt_start_tool_result_t result = {marline::trace::initialize, marline::trace::finalize, {}};
   marline::trace::set_runtime(runtime_version, omp_version);
   const bool records = marline::trace::start_recording();
+  marline::trace::begin_sums();
   marline::trace::copy_ring_on_signal();
-  return records ? &result : nullptr;
+  return records || marline::trace::aggregating() ? &result : nullptr;
 }

@@ -50,8 +50,11 @@ def _refuse_file(folder: Path) -> None:
 
 
 def holds_records(folder: Path) -> bool:
-    """Whether any thread has recorded anything."""
-    return any(path.stat().st_size > HEAD_BYTES for path in folder.glob("*.mtr"))
+    """Whether any thread has recorded anything, or added it up."""
+    if any(path.stat().st_size > HEAD_BYTES for path in folder.glob("*.mtr")):
+        return True
+    return any('"aggregate": true' in path.read_text(encoding="utf-8", errors="replace")
+               for path in folder.glob("*.json"))  # fmt: skip
 
 
 def drop_empty(folder: Path) -> None:

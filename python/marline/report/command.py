@@ -12,12 +12,12 @@ from typing import Any
 from marline.errors import HOLDS, Refusal, say, what_failed
 from marline.report import conditions
 from marline.report.badge import write_badge
-from marline.report.options import add_parts, add_scripting, check_options
+from marline.report.options import add_parts, add_scripting, check_options, check_sums
 from marline.report.progress import progress_bar
 from marline.report.several.options import add_several
 from marline.trace.exports.options import FORMATS, add_exports
 from marline.trace.selection import Selection, add_selection
-from marline.trace.views.options import add_views, check_views
+from marline.trace.views.options import add_views, check_views, views_of
 
 try:
     import numpy  # noqa: F401  (first: a message about missing packages begins with it)
@@ -28,6 +28,8 @@ try:
     from marline.report import what_if
     from marline.report.several import merged
     from marline.report.several.command import print_several
+    from marline.report.sums import document as sums
+    from marline.report.sums import text as sums_text
     from marline.trace.analysis import Analysis, AnalysisError, named_passes
     from marline.trace.exports.write import write_exports
     from marline.trace.passes.thread_time.causes import CAUSES
@@ -58,6 +60,10 @@ def main(arguments: list[str], _: Path) -> int:
             print_several(options)
         return 0
     with refusing():
+        if sums.holds_sums(options.folder):
+            check_sums(options, arguments)
+            print_sums(options)
+            return 0
         more = shown_passes(options)
         of, own = analyse(options.folder, options, more)
         document = metrics.make_document(of, own, more)
@@ -106,6 +112,14 @@ def print_merge(options: argparse.Namespace) -> int:
     else:
         merged.print_merged(document, report_text.console_for(sys.stdout))
     return 0
+
+
+def print_sums(options: argparse.Namespace) -> None:
+    document = sums.make_document(sums.read_sums(options.folder))
+    if options.json:
+        print(json.dumps(document, indent=1))
+    else:
+        sums_text.print_sums(document, report_text.console_for(sys.stdout))
 
 
 def print_history(options: argparse.Namespace) -> int:
@@ -214,6 +228,12 @@ def report_short(folder: Path, options: argparse.Namespace) -> None:
     """What `marline trace` says of the run that it has recorded, on standard error."""
     require_packages()
     with refusing():
+        if sums.holds_sums(folder):
+            document = sums.make_document(sums.read_sums(folder))
+            sums_text.print_short(document, report_text.console_for(sys.stderr))
+            for name in views_of(options):
+                say(f"{name} needs records, and {folder} holds sums only (MARLINE_TRACE_AGGREGATE)")
+            return
         more = metrics.FURTHER + metrics.FOR_PAGE if options.html else ()
         of, own = analyse(folder, options, more)
         document = metrics.make_document(of, own, more)

@@ -62,6 +62,14 @@ def check_options(options: argparse.Namespace, given: list[str], formats: list[s
         files[str(file)] = name
 
 
+def check_sums(options: argparse.Namespace, given: list[str]) -> None:
+    """Of a trace without records."""
+    for word in given:
+        if word.startswith("-") and word.partition("=")[0] not in ("--json", "--here"):
+            raise Refusal(f"{options.folder} holds sums (MARLINE_TRACE_AGGREGATE), and no records: leave {word} out, "
+                          "or record the run without that", USAGE)  # fmt: skip
+
+
 def _check_merge(options: argparse.Namespace, given: list[str]) -> None:
     if options.folder is not None:
         raise Refusal(f"--merge reads parts, and no trace: leave {options.folder} out", USAGE)

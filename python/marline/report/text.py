@@ -213,7 +213,7 @@ def bounds(path: dict[str, Any], ranks: int) -> list[tuple[str, str]]:
     if not path["chain"]:
         return []
     parts = [row for row in path["chain"][:MOST_PARTS] if row["total_ns"] >= LEAST_PART * path["makespan_ns"]]
-    shares = [f"{_cut(row['name'])} {percent(row['total_ns'], path['makespan_ns'])}" for row in parts]
+    shares = [f"{cut(row['name'])} {percent(row['total_ns'], path['makespan_ns'])}" for row in parts]
     most = path["chain_ranks"][0]
     where = f" (rank {most['rank']}: {percent(most['total_ns'], path['makespan_ns'])})" if ranks > 1 else ""
     # Where MPI takes time, the next line says more.
@@ -241,7 +241,7 @@ def _pieces(path: dict[str, Any], ranks: int) -> str:
 _PLACE = re.compile(r" \S{1,24}:\d+$")
 
 
-def _cut(name: str, most: int = MOST_OF_NAME) -> str:
+def cut(name: str, most: int = MOST_OF_NAME) -> str:
     """Names of templates can be longer than a screen. The place stays: it matters more."""
     if len(name) <= most:
         return name
@@ -266,7 +266,7 @@ def kinds(document: dict[str, Any]) -> Table:
     for kind in document["kinds"][:MOST_KINDS]:
         each = kind["total_ns"] / kind["tasks"]
         on_devices = [duration(kind["device_ns"]) if kind["device_ns"] else ""] if has_devices else []
-        table.add_row(_cut(kind["name"], most), count(kind["tasks"]), duration(each), duration(kind["total_ns"]),
+        table.add_row(cut(kind["name"], most), count(kind["tasks"]), duration(each), duration(kind["total_ns"]),
                       percent(kind["total_ns"], work), *on_devices)  # fmt: skip
     return table
 

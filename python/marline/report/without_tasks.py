@@ -171,7 +171,7 @@ def loops(document: Mapping[str, Any]) -> Table:
                       duration(one["time_ns"]), percent(one["time_ns"], whole), f"{one['imbalance']:.2f}",
                       percent(one["waited_ns"] + one["late_ns"], whole), *locks,
                       count(one["iterations"]) if one["iterations"] else ""])  # fmt: skip
-    return _table("loops and regions by time", heads, lines, len(rows) - MOST_ROWS)
+    return table("loops and regions by time", heads, lines, len(rows) - MOST_ROWS)
 
 
 _PLACE = re.compile(r" \S+:\d+(?:, \w+)?$")
@@ -200,7 +200,7 @@ def mpi(document: Mapping[str, Any]) -> Table:
                  if row[key] >= LEAST_SHARE * row["total_ns"]]  # fmt: skip
         lines.append([row["name"], count(row["calls"]), duration(row["total_ns"]), percent(row["held_ns"], whole),
                       size(row["bytes"]) if row["bytes"] else "", ", ".join(waits)])  # fmt: skip
-    return _table("MPI by time", ["calls", "sum", "share", "bytes"], lines, len(rows) - MOST_ROWS, "waits of the sum")
+    return table("MPI by time", ["calls", "sum", "share", "bytes"], lines, len(rows) - MOST_ROWS, "waits of the sum")
 
 
 def partners(document: Mapping[str, Any]) -> str:
@@ -210,7 +210,7 @@ def partners(document: Mapping[str, Any]) -> str:
                      for row in some)  # fmt: skip
 
 
-def _table(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]], left: int, last: str = "") -> Table:
+def table(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]], left: int, last: str = "") -> Table:
     """Names, then numbers under `heads`, then words under `last`, if that is given. What a line has no room for is cut
     from the words, or else from the names. `left`: so many rows more."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)

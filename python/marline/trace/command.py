@@ -9,11 +9,11 @@ import os
 import sys
 from pathlib import Path
 
-from marline.errors import REFUSED, Refusal, say
+from marline.errors import REFUSED, USAGE, Refusal, say
 from marline.launch import compiled, recording, stopping
 from marline.launch import options as run
 from marline.layout import Layout
-from marline.trace.views.options import add_views, check_views
+from marline.trace.views.options import add_views, check_views, views_of
 
 RUNTIMES = ("marline", "native")
 
@@ -32,6 +32,9 @@ def main(arguments: list[str], prefix: Path) -> int:
         os.environ["MARLINE_TRACE_EVENTS"] = recording.require_events(options.events)
     if options.sample:
         os.environ["MARLINE_TRACE_SAMPLE"] = str(options.sample)
+    if options.aggregate:
+        refuse_without_records(options)
+        os.environ["MARLINE_TRACE_AGGREGATE"] = "on"
     if options.counters:
         os.environ["MARLINE_TRACE_COUNTERS"] = options.counters
     was_there = options.trace is not None and options.trace.exists()
@@ -39,6 +42,13 @@ def main(arguments: list[str], prefix: Path) -> int:
     afterwards = compiled.then("trace", f"--into={options.trace}", *(["--was-there"] if was_there else []), *arguments)
     compiled.become(layout, run.in_full(options, "--claimed", "--command=marline trace", *afterwards,
                                         *(["--native"] if options.runtime == "native" else [])))  # fmt: skip
+
+
+def refuse_without_records(options: argparse.Namespace) -> None:
+    """What --aggregate has no place for."""
+    given = views_of(options) + [f"--{name}" for name in ("sample", "counters") if getattr(options, name)]
+    if given:
+        raise Refusal(f"--aggregate keeps sums, and no records, which {given[0]} needs: leave one of both out", USAGE)
 
 
 def finish(options: argparse.Namespace) -> int:
@@ -76,6 +86,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
                         "the time inside tasks, regions and serial code")  # fmt: skip
     parser.add_argument("--sample-hz", dest="sample", metavar="HZ", type=recording.rate,
                         help=f"the same, HZ a second (1 to {recording.MOST_HZ})")  # fmt: skip
+    parser.add_argument("--aggregate", action="store_true",
+                        help="keep sums by kind of task, loop and MPI function only, in memory that does not grow with "
+                        "the run")  # fmt: skip
     parser.add_argument("--counters", metavar="LIST",
                         help="what to count for each kind of task, by PAPI, separated by commas (papi_avail lists "
                         "them)")  # fmt: skip

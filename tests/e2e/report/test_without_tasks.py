@@ -468,7 +468,7 @@ def test_numbers_are_never_cut() -> None:
     for last in ("", "waits"):
         console = console_for(io.StringIO())
         shortened = [line if last else line[:-1] for line in lines]
-        console.print(without_tasks._table("names", ["calls", "sum"], shortened * 9, 3, last))
+        console.print(without_tasks.table("names", ["calls", "sum"], shortened * 9, 3, last))
         shown = console.file.getvalue().splitlines()
         assert all(len(line) <= 80 for line in shown) and "... 3 more (--json)" in shown[-1]
         assert all("14.8 k" in line and "123 ms" in line for line in shown[1:-1])

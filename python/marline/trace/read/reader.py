@@ -107,7 +107,10 @@ def _read_processes(folder: Path, only: str | None) -> tuple[dict[int, dict[str,
     containers: dict[str, Container] = {}
     found: dict[tuple[str, int], _Process] = {}
     for path in sorted(folder.glob("*.json")):
-        metadata = _read_metadata(path)
+        metadata = read_description(path)
+        if metadata.get("aggregate"):
+            raise TraceError(f"{folder} holds sums (MARLINE_TRACE_AGGREGATE), and no records: only `marline report "
+                             f"{folder}` reads it, as text or --json")  # fmt: skip
         rank, name, process = metadata["rank"], metadata["file"], metadata["process"]
         if rank in ranks:
             raise TraceError(f"{path}: a second process says that it is rank {rank}: give each run its own folder")
@@ -159,7 +162,7 @@ def _read_streams(processes: list[_Process], tables: Tables, cut: list[str], pro
     return streams
 
 
-def _read_metadata(path: Path) -> dict[str, Any]:
+def read_description(path: Path) -> dict[str, Any]:
     try:
         metadata = json.loads(path.read_text(encoding="utf-8", errors="replace"))
     except (OSError, json.JSONDecodeError) as error:
@@ -170,7 +173,9 @@ def _read_metadata(path: Path) -> dict[str, Any]:
     missing = [key for key in _KEYS if key not in metadata]
     if missing:
         raise TraceError(f"{path}: {', '.join(missing)} missing: the file is damaged")
-    strange = [key for key, good in _KEYS.items() if not good(metadata[key])]
+    # A process without records has no number among those that share a file.
+    strange = [key for key, good in _KEYS.items()
+               if not good(metadata[key]) and not (key == "process" and metadata.get("aggregate"))]  # fmt: skip
     if strange:
         raise TraceError(f"{path}: {strange[0]} is {metadata[strange[0]]!r}: the file is damaged")
     return metadata

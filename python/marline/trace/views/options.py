@@ -41,3 +41,9 @@ def check_views(options: argparse.Namespace) -> None:
         suffix = Path(file).suffix.lower() if file else ""
         if suffix in IMAGES - {f".{name}"}:
             raise Refusal(f"--{name} {file}: the chart is written as {name.upper()}: name it {Path(file).stem}.{name}")
+
+
+def views_of(options: argparse.Namespace) -> list[str]:
+    """The options given that make something of a trace's records."""
+    names = [f"--{name}" for name in ("perfetto", "chrome", "png", "svg", "html") if getattr(options, name)]
+    return names + (["--pass"] if options.passes else [])

@@ -21,7 +21,7 @@ from .teams import Members, Phases, Runs, Teams, phase_at
 _SINGLE, _SINGLE_OTHERS = 3, 4
 WORK_NAMES = {1: "loop", 2: "sections", _SINGLE: "single", 5: "workshare", 6: "distribute", 10: "loop", 11: "loop",
               12: "loop", 13: "loop"}  # fmt: skip
-_SCHEDULES = {10: "static", 11: "dynamic", 12: "guided", 13: "other"}
+SCHEDULES = {10: "static", 11: "dynamic", 12: "guided", 13: "other"}
 REGION, _BEFORE_BARRIER, _BEFORE_SOME_BARRIER = range(100, 103)
 _NAMES = WORK_NAMES | {REGION: "region", _BEFORE_BARRIER: "code before the barrier",
                        _BEFORE_SOME_BARRIER: "code before a barrier"}  # fmt: skip
@@ -193,7 +193,7 @@ class _Calls:
         slowest, fastest = self._extremes(rows[self.rank[rows] == worst], threads)
         times, *sums_of = (int(column[rows].sum()) for column in (
             self.times, self.iterations, self.time, self.locked, self.mpi, self.charged, self.late))  # fmt: skip
-        return Construct(_NAMES[kind], _SCHEDULES.get(kind, ""), place, times, threads, *sums_of,
+        return Construct(_NAMES[kind], SCHEDULES.get(kind, ""), place, times, threads, *sums_of,
                          float(self.longest[rows].sum()) / mean if mean else 1.0, worst, slowest, fastest)  # fmt: skip
 
     def _extremes(self, rows: np.ndarray, threads: int) -> tuple[tuple[int, int], tuple[int, int]]:
