@@ -20,8 +20,9 @@ from marline.trace.views.export import load
 HZ = "1000"
 # Work by CPU time, so that the machine's load changes nothing; the times are no multiples of the kernel's clock tick.
 # The kernel looks at CPU timers when its clock ticks, and beside other programs few ticks find a given thread. So work
-# goes on until a timer of the program's own, with the recorder's clock and period, has expired: then so has the
-# recorder's. `noted` is the CPU time in ms that this timer found at each `place`.
+# goes on until the kernel has found a timer of the program's own, with the recorder's clock and period, expired twice.
+# A period lies between, so by then it has found the recorder's expired, too. `noted` is the CPU time in ms that this
+# timer found at each `place`.
 WORK = r"""
 #define _GNU_SOURCE
 #include <errno.h>
@@ -48,7 +49,7 @@ __attribute__((always_inline)) static inline void multiply(void) {
 }
 int ticks(void);
 #define WORK(seconds) \
-  for (double end = cpu() + (seconds), before = ticks(); cpu() < end || ticks() == before;) multiply()
+  for (double end = cpu() + (seconds), before = ticks(); cpu() < end || ticks() < before + 2;) multiply()
 """
 TIMER = WORK + r"""
 static __thread volatile int tick_count, place;
