@@ -43,14 +43,14 @@ class Recorded:
 
     def __init__(self, folder: Path, footprint: Footprint) -> None:
         from marline.trace.analysis import Analysis, AnalysisError
-        from marline.trace.graph import dependence_edges
+        from marline.trace.graph import accesses, dependence_edges
         from marline.trace.read.reader import TraceError
         from marline.trace.views.export import load
 
         try:
             of = Analysis(load(folder))
             self._tasks, self._runs = of["tasks"], of["segments"]
-            edges = dependence_edges(of.trace, self._tasks)
+            edges = dependence_edges(accesses(of.trace, self._tasks))
         except (TraceError, AnalysisError) as error:
             raise Refusal(str(error)) from error
         rows = np.flatnonzero(self._tasks.deferred & (self._tasks.end >= 0))

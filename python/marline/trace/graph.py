@@ -39,7 +39,20 @@ class Edges:
 
 
 @dataclass
-class _Accesses(Columns):
+class Accesses:
+    """What tasks declare (rows of Tasks): by parent and address, each place in order of creation. `first`: where each
+    generation begins."""
+
+    task: np.ndarray
+    kind: np.ndarray
+    address: np.ndarray
+    new_place: np.ndarray
+    first: np.ndarray
+    generation: np.ndarray
+
+
+@dataclass
+class _Declared(Columns):
     """By order of creation within each parent; a task's own in the order of its clauses."""
 
     parent: np.ndarray  # a number per parent
@@ -48,42 +61,54 @@ class _Accesses(Columns):
     kind: np.ndarray
 
 
-def dependence_edges(trace: Trace, table: Tasks) -> Edges:
+def accesses(trace: Trace, table: Tasks) -> Accesses:
+    """All accesses of known tasks."""
+    return _by_place(_spread_everything(_declared(trace, table)))
+
+
+def dependence_edges(accesses: Accesses) -> Edges:
     """All edges between sibling tasks."""
-    return _edges(_spread_everything(_declared(trace, table)))
+    none = np.zeros(0, dtype=np.int64)
+    if not len(accesses.task):
+        return Edges(none, none, none)
+    task = accesses.task
+    source, sink = (task[access] for access in _looking_back(accesses))
+    itself = source == sink
+    pairs = source[~itself] * (int(task.max()) + 1) + sink[~itself]
+    pairs.sort()
+    first_of_pair = np.flatnonzero(group_starts(pairs))
+    source, sink = np.divmod(pairs[first_of_pair], int(task.max()) + 1)
+    return Edges(source, sink, np.diff(np.r_[first_of_pair, len(pairs)]))
 
 
 @dataclass
 class AddressEdges:
-    """Each pair of tasks once for each address that orders it; rows of Tasks."""
+    """Each pair of tasks once for each address that orders it; rows of Tasks. By parent and address, then in the order
+    of creation of the tasks that wait."""
 
     source: np.ndarray
     sink: np.ndarray
     address: np.ndarray
 
 
-def edges_by_address(trace: Trace, table: Tasks) -> AddressEdges:
+def edges_by_address(accesses: Accesses) -> AddressEdges:
     """All edges between sibling tasks, with the addresses that they come from."""
-    by_place = _by_place(_spread_everything(_declared(trace, table)))
-    source, sink = _looking_back(by_place)
-    kept = np.flatnonzero(by_place.task[source] != by_place.task[sink])
+    source, sink = _looking_back(accesses)
+    kept = np.flatnonzero(accesses.task[source] != accesses.task[sink])
     source, sink = source[kept], sink[kept]
-    return AddressEdges(by_place.task[source], by_place.task[sink], by_place.address[sink])
+    return AddressEdges(accesses.task[source], accesses.task[sink], accesses.address[sink])
 
 
-def exclusive_sets(trace: Trace, table: Tasks) -> np.ndarray:
+def exclusive_sets(accesses: Accesses, tasks: int) -> np.ndarray:
     """By row of Tasks: a number for the members of one mutexinoutset generation, -1 for all other tasks. A task that is
     in several is counted in one of them."""
-    found = np.full(len(table.id), -1, dtype=np.int64)
-    if not np.any(trace.field("dependence", "type", trace.select("dependence")) == MUTEXINOUTSET):
-        return found
-    by_place = _by_place(_spread_everything(_declared(trace, table)))
-    members = np.flatnonzero(by_place.kind == MUTEXINOUTSET)
-    found[by_place.task[members]] = by_place.generation[members]
+    found = np.full(tasks, -1, dtype=np.int64)
+    members = np.flatnonzero(accesses.kind == MUTEXINOUTSET)
+    found[accesses.task[members]] = accesses.generation[members]
     return found
 
 
-def _declared(trace: Trace, table: Tasks) -> _Accesses:
+def _declared(trace: Trace, table: Tasks) -> _Declared:
     """All accesses of known tasks, by order of creation within each parent."""
     rows = trace.select("dependence")
     task = table.index(trace.task[rows])
@@ -93,7 +118,7 @@ def _declared(trace: Trace, table: Tasks) -> _Accesses:
         rows, task, kind = rows[kept], task[kept], kind[kept]
     parents = distinct(table.parent)
     parent = np.searchsorted(parents, table.parent)
-    accesses = _Accesses(
+    accesses = _Declared(
         parent[task],
         trace.field("dependence", "address", rows),
         task,
@@ -102,7 +127,7 @@ def _declared(trace: Trace, table: Tasks) -> _Accesses:
     return _by_creation(accesses, len(parents), table.created[task], trace.time[rows])
 
 
-def _by_creation(accesses: _Accesses, parents: int, created: np.ndarray, time: np.ndarray) -> _Accesses:
+def _by_creation(accesses: _Declared, parents: int, created: np.ndarray, time: np.ndarray) -> _Declared:
     """A parent creates its tasks one after another, mostly on one thread: then the records are in order."""
     order = order_of_small(accesses.parent, parents)
     parent, created = accesses.parent[order], created[order]
@@ -111,7 +136,7 @@ def _by_creation(accesses: _Accesses, parents: int, created: np.ndarray, time: n
     return accesses.take(order)
 
 
-def _spread_everything(accesses: _Accesses) -> _Accesses:
+def _spread_everything(accesses: _Declared) -> _Declared:
     """omp_all_memory: the task writes every address that a sibling names, and one of its own (0) so that two such tasks
     follow one another."""
     everything = np.isin(accesses.kind, _EVERYTHING)
@@ -123,51 +148,24 @@ def _spread_everything(accesses: _Accesses) -> _Accesses:
         siblings = plain.parent == accesses.parent[row]
         address = np.union1d(plain.address[siblings], np.zeros(1, dtype=np.uint64))
         count = len(address)
-        parts.append(_Accesses(np.full(count, accesses.parent[row]), address, np.full(count, accesses.task[row]),
+        parts.append(_Declared(np.full(count, accesses.parent[row]), address, np.full(count, accesses.task[row]),
                                np.full(count, OUT, dtype=np.uint8)))  # fmt: skip
         places.append(np.full(count, row))
     return parts[0].joined(*parts[1:]).take(np.argsort(np.concatenate(places), kind="stable"))
 
 
-@dataclass
-class _ByPlace:
-    """Accesses by parent and address, each place in order of creation. `first`: where each generation begins."""
-
-    task: np.ndarray
-    kind: np.ndarray
-    address: np.ndarray
-    new_place: np.ndarray
-    first: np.ndarray
-    generation: np.ndarray
-
-
-def _by_place(accesses: _Accesses) -> _ByPlace:
+def _by_place(accesses: _Declared) -> Accesses:
     addresses = distinct(accesses.address)
     place = accesses.parent * len(addresses) + np.searchsorted(addresses, accesses.address)
     order = order_of_small(place, int(place.max(initial=0)) + 1)
     place, task, kind = place[order], accesses.task[order], accesses.kind[order]
     new_place = group_starts(place)
     new_generation = new_place | (kind == OUT) | group_starts(kind)
-    return _ByPlace(task, kind, accesses.address[order], new_place, np.flatnonzero(new_generation),
+    return Accesses(task, kind, accesses.address[order], new_place, np.flatnonzero(new_generation),
                     np.cumsum(new_generation) - 1)  # fmt: skip
 
 
-def _edges(accesses: _Accesses) -> Edges:
-    none = np.zeros(0, dtype=np.int64)
-    if not len(accesses.task):
-        return Edges(none, none, none)
-    by_place = _by_place(accesses)
-    task = by_place.task
-    source, sink = (task[access] for access in _looking_back(by_place))
-    itself = source == sink
-    pairs = source[~itself] * (int(task.max()) + 1) + sink[~itself]
-    pairs.sort()
-    first_of_pair = np.flatnonzero(group_starts(pairs))
-    source, sink = np.divmod(pairs[first_of_pair], int(task.max()) + 1)
-    return Edges(source, sink, np.diff(np.r_[first_of_pair, len(pairs)]))
-
-
-def _looking_back(by_place: _ByPlace) -> tuple[np.ndarray, np.ndarray]:
+def _looking_back(by_place: Accesses) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of accesses: each looks back at the whole generation before its own, if that is of the same address."""
     first, generation = by_place.first, by_place.generation
     size = np.diff(np.r_[first, len(by_place.task)])

@@ -69,7 +69,7 @@ def test_progress_counts_passes(tmp_path: Path) -> None:
     said: list[tuple[str, int, int]] = []
     of = trace_of_two_tasks(tmp_path)
     Analysis(of.trace, lambda *values: said.append(values))["edges"]
-    assert said == [("segments", 0, 3), ("tasks", 1, 3), ("edges", 2, 3), ("edges", 3, 3)]
+    assert said == [("segments", 0, 4), ("tasks", 1, 4), ("accesses", 2, 4), ("edges", 3, 4), ("edges", 4, 4)]
     said.clear()
     read_trace(tmp_path, lambda *values: said.append(values))
     size = UNIT_BYTES - UNIT.size  # of the one window

@@ -153,7 +153,7 @@ def test_tasks_and_edges_are_those_of_the_program(recorded: Path) -> None:
     creator = parents[np.argmax(children)]
     siblings = np.flatnonzero(tasks.parent == creator)
     position = {int(row): place for place, row in enumerate(siblings[np.argsort(tasks.created[siblings])])}
-    edges = graph.dependence_edges(trace, tasks)
+    edges = graph.dependence_edges(graph.accesses(trace, tasks))
     assert {(position[a], position[b]) for a, b in zip(edges.source.tolist(), edges.sink.tolist())} == expected_edges()
     # And the schedule respects them.
     assert (tasks.start[edges.sink] >= tasks.end[edges.source]).all()

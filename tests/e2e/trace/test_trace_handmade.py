@@ -70,7 +70,7 @@ def edges_of(tmp_path: Path, clauses: list[list[tuple[int, int]]]) -> set[tuple[
             stream.add(1001 + 10 * number, "dependence", 1000 - number, type=kind, address=address)
     trace = reader.read_trace(save(tmp_path, [stream]))
     tasks = model.tasks(trace, model.segments(trace))
-    edges = graph.dependence_edges(trace, tasks)
+    edges = graph.dependence_edges(graph.accesses(trace, tasks))
     number_of = [1000 - int(task) for task in tasks.id]
     return {(number_of[a], number_of[b]) for a, b in zip(edges.source.tolist(), edges.sink.tolist())}
 
@@ -98,7 +98,7 @@ def test_tasks_of_different_parents_are_unordered(tmp_path: Path) -> None:
     for time, task, parent in ((1000, A, 1), (1001, B, 2), (1002, C, 1)):
         stream.add(time, "task_create", task, parent=parent).add(time, "dependence", task, type=OUT, address=X)
     trace = reader.read_trace(save(tmp_path, [stream]))
-    edges = graph.dependence_edges(trace, model.tasks(trace, model.segments(trace)))
+    edges = graph.dependence_edges(graph.accesses(trace, model.tasks(trace, model.segments(trace))))
     assert (edges.source.tolist(), edges.sink.tolist()) == ([0], [2])
 
 

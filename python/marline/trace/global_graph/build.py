@@ -10,7 +10,7 @@ import numpy as np
 from ..model import INITIAL, Segments, lane_number
 from ..read.calls import InMpi
 from ..native import Arrows, covered, has_cycle, points_at
-from ..read.columns import distinct, find, overlaps
+from ..read.columns import TimeLines, distinct, find, overlaps
 from ..read.records import TASK_BITS, Trace
 from ..registry import Analysis, analysis_pass
 from . import edges as kinds
@@ -101,7 +101,7 @@ class _Active:
         rows = np.flatnonzero(~runs.waits)
         lane = lane_number(runs.rank, runs.thread)[rows]
         follows = np.r_[False, lane[1:] == lane[:-1]][: len(rows)]
-        order = np.lexsort((runs.start[rows], runs.task[rows]))
+        order = TimeLines(runs.task[rows], runs.start[rows]).order
         place = np.empty(len(rows), dtype=np.int64)
         place[order] = np.arange(len(rows))
         self.before = np.where(follows, np.roll(place, 1), -1)[order]

@@ -60,10 +60,16 @@ def iterations(of: Analysis) -> iterations_of.Iterations:
     return iterations_of.iterations(of.trace, of["tasks"])
 
 
-@analysis_pass("edges", needs=("tasks",))
+@analysis_pass("accesses", needs=("tasks",))
+def accesses(of: Analysis) -> graph.Accesses:
+    """The addresses that tasks declare dependences on."""
+    return graph.accesses(of.trace, of["tasks"])
+
+
+@analysis_pass("edges", needs=("accesses",))
 def edges(of: Analysis) -> graph.Edges:
     """The dependences between tasks."""
-    return graph.dependence_edges(of.trace, of["tasks"])
+    return graph.dependence_edges(of["accesses"])
 
 
 @analysis_pass("messages", needs=("calls", "requests"))

@@ -54,19 +54,20 @@ class Addresses:
         return {"addresses": len(self.address), "edges": self.pairs, "most": table}
 
 
-@analysis_pass("addresses", needs=("tasks", "kinds", "edges"))
+@analysis_pass("addresses", needs=("tasks", "kinds", "accesses", "edges"))
 def addresses(of: Analysis) -> Addresses:
     """Which address, or variable, orders how many tasks."""
-    tasks, kinds, found = of["tasks"], of["kinds"], edges_by_address(of.trace, of["tasks"])
+    tasks, kinds, found = of["tasks"], of["kinds"], edges_by_address(of["accesses"])
     rank = tasks.rank[found.sink]
     alone = _alone(of, found.source, found.sink)
     groups = group_by(rank, found.address)
-    # A task that waits by an address for several others is held once.
+    # A task that waits by an address for several others is held once. Its rows stand together (edges_by_address).
     order = groups.order
     number = np.repeat(np.arange(len(groups.count)), groups.count)
-    by_task = np.lexsort((~alone[order], found.sink[order], number))
-    first = by_task[group_starts(number[by_task], found.sink[order][by_task])]
-    held = np.bincount(number[first], weights=(tasks.running[found.sink] * alone)[order][first],
+    sink = found.sink[order]
+    first = np.flatnonzero(group_starts(number, sink))
+    waits = np.logical_or.reduceat(alone[order], first) if len(first) else alone
+    held = np.bincount(number[first], weights=tasks.running[sink[first]] * waits,
                        minlength=len(groups.count)).astype(np.int64)  # fmt: skip
     ranks, keys = groups.key(rank), groups.key(found.address)
     named, writers = _named(of, ranks, keys)

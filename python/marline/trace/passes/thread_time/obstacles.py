@@ -103,11 +103,11 @@ class Exclusions:
     closed: Spans
 
 
-@analysis_pass("exclusions", needs=("tasks", "readiness"))
+@analysis_pass("exclusions", needs=("tasks", "accesses", "readiness"))
 def exclusions(of: Analysis) -> Exclusions:
     """When members of a mutexinoutset waited for each other."""
     tasks, ready = of["tasks"], of["readiness"].time
-    group = exclusive_sets(of.trace, tasks)
+    group = exclusive_sets(of["accesses"], len(tasks.id))
     member = (group >= 0) & tasks.deferred
     rows = np.flatnonzero(member & (ready < NEVER))
     trace_end = int(of.trace.time.max())
