@@ -34,6 +34,7 @@ from handmade_file import groups, head  # noqa: E402
 from marline.trace.analysis import Analysis, pass_names  # noqa: E402
 from marline.trace.native_replay import replay  # noqa: E402
 from marline.trace.read import reader  # noqa: E402
+from marline.trace.allocation import keep_memory  # noqa: E402
 from marline.trace.read.container import RECORD, UNIT_BYTES  # noqa: E402
 from marline.trace.read.events import CALL_NUMBER, EVENTS, FINGERPRINT  # noqa: E402
 from marline.trace.what_if import model  # noqa: E402, F401  registers its pass
@@ -229,6 +230,7 @@ def main() -> int:
         writer.join()
         if writer.exitcode != 0:
             return 1
+        keep_memory()  # as `marline report` does
         records, stages, replayed = measure(folder)
     size = f"{records:,} records, {options.ranks} ranks of {options.threads} threads"
     lines = [f"{size}; {replayed}", "", *table(records, stages)]

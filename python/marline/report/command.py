@@ -33,6 +33,7 @@ try:
     from marline.trace.analysis import Analysis, AnalysisError, named_passes
     from marline.trace.exports.write import write_exports
     from marline.trace.passes.thread_time.causes import CAUSES
+    from marline.trace.allocation import keep_memory
     from marline.trace.read.reader import TraceError
     from marline.trace.views.export import Views, load, write_views
 except ImportError as error:  # `--help` needs none of these
@@ -142,9 +143,11 @@ def print_history(options: argparse.Namespace) -> int:
 
 
 def require_packages() -> None:
+    """Called before anything is read."""
     if _missing is not None:
         raise Refusal(f"{_missing}: reports need NumPy and Rich, charts Matplotlib; "
                       "python3 -m pip install numpy rich matplotlib") from _missing  # fmt: skip
+    keep_memory()
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
