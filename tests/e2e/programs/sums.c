@@ -8,7 +8,7 @@
 #include <omp.h>
 
 static unsigned state;
-static volatile double cells[64];
+static _Thread_local volatile double cell;
 
 static int draw(int most) {
   state = state * 1664525u + 1013904223u;
@@ -16,7 +16,7 @@ static int draw(int most) {
 }
 
 static void spin(int count) {
-  for (int i = 0; i < count; ++i) cells[omp_get_thread_num() & 63] += i;
+  for (int i = 0; i < count; ++i) cell += i;
 }
 
 static void leaf(int count) {
@@ -91,6 +91,6 @@ int main(int argc, char** argv) {
       default: nested(count); break;
     }
   }
-  printf("%d\n", cells[0] >= 0);
+  printf("%d\n", cell >= 0);
   return 0;
 }
