@@ -14,6 +14,7 @@ import pytest
 from conftest import SECONDS
 from handmade import ROOT, A, B, C
 from handmade_ranks import D, two_ranks
+from handmade_samples import MS, write_sampled
 from in_process import document_of, report
 
 PAGE = ROOT / "docs" / "guide" / "sqlite.md"
@@ -121,6 +122,21 @@ def test_the_page_s_python_runs(database: sqlite3.Connection, tmp_path: Path) ->
     result = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True,
                             timeout=SECONDS, check=True)  # fmt: skip
     assert [line.split()[-1] for line in result.stdout.splitlines()] == ["gemm", "trsm"]
+
+
+def test_samples(tmp_path: Path) -> None:
+    """Their weights add up to the time of their owners, and the innermost functions own what the report says."""
+    (tmp_path / "trace").mkdir()
+    database = exported(write_sampled(tmp_path / "trace"))
+    assert rows(database, "SELECT task, time_ns, weight_ns, owner FROM samples ORDER BY id") == [
+        (None, 1 * MS, 2 * MS, "serial code"), (0, 11 * MS, 1 * MS, "task"), (0, 12 * MS, 2 * MS, "task"),
+        (0, 13 * MS, 1 * MS, "task"), (None, 22 * MS, 1 * MS, "waits")]  # fmt: skip
+    assert rows(database, "SELECT function, file, line FROM frames WHERE sample = 1 ORDER BY place") == [
+        ("memcpy", "libc.so.6", 0), ("inner", "/src/app.c", 21), ("middle", "/src/app.c", 20),
+        ("body", "/src/app.c", 10)]  # fmt: skip
+    own = "SELECT function, SUM(weight_ns) FROM samples JOIN frames ON sample = id WHERE place = 0 GROUP BY function"
+    functions = document_of(tmp_path / "trace")["samples"]["functions"]
+    assert dict(rows(database, own)) == {row["name"]: row["own_ns"] for row in functions if row["own_ns"]}
 
 
 def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:

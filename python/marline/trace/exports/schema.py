@@ -137,6 +137,20 @@ TABLES = (
         Column("name", TEXT, "the event, as PAPI calls it"),
         Column("value", INTEGER, "how often it happened while the task ran, without waits"),
     ), indices=("task",)),
+    Table("samples", "call stacks that were taken by CPU time (marline trace --sample)", (
+        Column("id", KEY, "row of the sample, from 0"),
+        _TASK, _RANK, _THREAD,
+        Column("time_ns", INTEGER, "when it was taken"),
+        Column("weight_ns", INTEGER, "the CPU time that it stands for"),
+        Column("owner", TEXT, "the kind of task, the parallel region, serial code, waits or outside of tasks"),
+    )),
+    Table("frames", "the functions of each sample", (
+        Column("sample", INTEGER, "samples.id"),
+        Column("place", INTEGER, "0: the innermost function; inlined ones count"),
+        Column("function", TEXT, "its name"),
+        Column("file", TEXT, "its source; of code without debug information the library; empty: not known"),
+        Column("line", INTEGER, "where it was; 0: not known"),
+    ), indices=("sample",)),
     Table("device_operations", "kernels and copies, by the clock of the device", (
         _RANK,
         Column("device", INTEGER, "number of the device"),

@@ -18,6 +18,7 @@ from ..global_graph.edges import EDGE_KINDS, WORK, GraphEdges
 from ..model import UNTIED
 from ..passes.communication import Communication
 from ..passes.regions import Spans
+from ..passes.samples.functions import Samples
 from ..passes.thread_time.states import NEVER
 from ..read.events import CALL_KINDS, MPI_CALLS
 from ..read.progress import Progress, no_progress
@@ -164,6 +165,19 @@ def _counters(of: Analysis) -> Rows:
     return task, _Names(found.names, counter), value
 
 
+def _samples(of: Analysis) -> Rows:
+    found: Samples = of["samples"]
+    trace, record = of.trace, found.stacks.record
+    return (np.arange(len(record)), of["tasks"].index(trace.task[record]), trace.rank[record], trace.thread[record],
+            trace.time[record], found.stacks.weight, _Names(found.owners.names, found.owners.of_sample))  # fmt: skip
+
+
+def _frames(of: Analysis) -> Rows:
+    frames = of["samples"].frames
+    return (frames.sample, frames.place, _Names(frames.names, frames.function), _Names(frames.files, frames.function),
+            frames.line)  # fmt: skip
+
+
 def _device_operations(of: Analysis) -> Rows:
     devices = of["devices"]
     return (devices.rank, devices.device, _Names(_OPERATIONS, devices.what), _Names(devices.names, devices.name),
@@ -186,6 +200,6 @@ def _steps(which: str) -> Callable[[Analysis], Rows]:
 _ROWS: dict[str, Callable[[Analysis], Rows]] = {
     "trace": _trace, "ranks": _ranks, "kinds": _kinds, "tasks": _tasks, "runs": _runs, "edges": _edges,
     "calls": _calls, "messages": _messages, "regions": _spans("regions"), "worksharing": _spans("worksharing"),
-    "counters": _counters, "device_operations": _device_operations, "critical_path": _steps("path"),
-    "chain": _steps("chain"),
+    "counters": _counters, "samples": _samples, "frames": _frames, "device_operations": _device_operations,
+    "critical_path": _steps("path"), "chain": _steps("chain"),
 }  # fmt: skip
