@@ -53,6 +53,7 @@ typedef enum ompt_callbacks_t {
   ompt_callback_sync_region = 23,
   ompt_callback_mutex_acquire = 26,
   ompt_callback_mutex_acquired = 27,
+  ompt_callback_nest_lock = 28,
   ompt_callback_target_emi = 33,
   ompt_callback_target_map_emi = 36
 } ompt_callbacks_t;

@@ -182,7 +182,7 @@ bool Metadata::write_table(const char* path) const {
   return finish(out, temporary, path);
 }
 
-bool Metadata::write(const char* path) const {
+bool Metadata::write(const char* path, bool with_more) const {
   char temporary[kPathBytes + 8];
   snprintf(temporary, sizeof temporary, "%s.tmp", path);
   FILE* out = create(temporary);
@@ -203,7 +203,8 @@ bool Metadata::write(const char* path) const {
   write_counters(out, counters);
   write_clocks(out, *this);
   write_code_maps(out);
-  if (auto write_them = __atomic_load_n(&write_more, __ATOMIC_ACQUIRE)) write_them(out);
+  auto write_them = with_more && !left_out ? __atomic_load_n(&write_more, __ATOMIC_ACQUIRE) : nullptr;
+  if (write_them != nullptr) write_them(out);
   write_member(out, "ring", options.ring != 0 && !left_out ? ring : "");
   fprintf(out, "  \"file\": \"%s\",\n  \"process\": %u\n}\n", file, process_number());
   return finish(out, temporary, path);

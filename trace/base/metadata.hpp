@@ -33,13 +33,14 @@ struct Metadata {
   Options options;
   const char* stopped;  // why recording ended before the program did; or null. Atomic: any thread sets it, once
 
-  // Writes the complete file under another name, then renames it to `path`. Returns false (and errno) on failure.
-  bool write(const char* path) const;
+  // Writes the complete file under another name, then renames it to `path`; with what write_more writes, or without.
+  // Returns false (and errno) on failure.
+  bool write(const char* path, bool with_more) const;
   // The same for the event table, unless another process has written it.
   bool write_table(const char* path) const;
 };
 
-// Writes more members of the object, each with a comma behind it; or null. Atomic: written once, any time.
+// Writes more members of the object, each followed by a comma; or null. Atomic: written once, any time.
 extern void (*write_more)(FILE* out);
 
 }  // namespace marline::trace

@@ -171,8 +171,8 @@ void refuse_conflicts(const Options& options) {
   }
   if (options.aggregate && (options.ring != 0 || options.sample_hz != 0 || options.counters.count != 0)) {
     refuse_option("MARLINE_TRACE_AGGREGATE", trusted_variable("MARLINE_TRACE_AGGREGATE"),
-                  "nothing beside MARLINE_TRACE_RING, MARLINE_TRACE_SAMPLE and MARLINE_TRACE_COUNTERS, which need "
-                  "records");
+                  "MARLINE_TRACE_RING, MARLINE_TRACE_SAMPLE and MARLINE_TRACE_COUNTERS unset beside it, as these "
+                  "need records");
   }
 }
 

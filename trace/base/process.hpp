@@ -27,8 +27,9 @@ extern bool rank_known;               // under process_lock
 // Whether the JSON file is there already; says so then.
 bool trace_exists();
 
-// Writes the JSON file, under process_lock. False after a line on stderr.
-bool write_locked();
+// Writes the JSON file, under process_lock, with what is known at the run's end only or without it (write_more). False
+// after a line on stderr.
+bool write_locked(bool with_more);
 
 void switch_recording(bool off);
 

@@ -59,7 +59,7 @@ void set_mpi(int rank, int size, const char* library) {
     switch_recording(true);
   }
   if (described()) {
-    write_locked();
+    write_locked(false);
   }
   pthread_mutex_unlock(&process_lock);
 }

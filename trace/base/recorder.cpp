@@ -44,6 +44,7 @@ constexpr char kEmptyFolder[] = "set MARLINE_TRACE_DIR to an empty folder that e
 State state = kIdle;
 char directory[kPathBytes - 128];
 uint64_t switch_times[2];  // last switch on and off; written before the count; readers need them only roughly
+uint64_t off_cycles;       // for how long recording was off, until it was switched on last
 uint64_t bytes_written;
 void (*hand_over_events)();  // written before there are other threads; or null
 
@@ -62,18 +63,32 @@ bool transition_to_ended() {
 void switch_recording(bool off) {
   uint64_t count = load_switches();
   while (is_off(count) != off) {
-    __atomic_store_n(&switch_times[off ? 1 : 0], read_cycles(), __ATOMIC_RELAXED);
+    const uint64_t now = read_cycles();
+    __atomic_store_n(&switch_times[off ? 1 : 0], now, __ATOMIC_RELAXED);
+    // Before the switch: who sees the new count must not see the old sum, or the pause would count as recorded.
+    const uint64_t pause = off ? 0 : now - __atomic_load_n(&switch_times[1], __ATOMIC_RELAXED);
+    __atomic_fetch_add(&off_cycles, pause, __ATOMIC_RELAXED);
     if (__atomic_compare_exchange_n(&switch_count, &count, count + 1, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
       return;
     }
+    __atomic_fetch_sub(&off_cycles, pause, __ATOMIC_RELAXED);
   }
 }
 
-bool write_locked() {
+uint64_t recorded_time(uint64_t cycles) {
+  // Pairs with the release in switch_recording.
+  const uint64_t count = __atomic_load_n(&switch_count, __ATOMIC_ACQUIRE);
+  const uint64_t off = __atomic_load_n(&off_cycles, __ATOMIC_RELAXED);
+  if (!is_off(count)) return cycles - off;
+  const uint64_t since = switched_at(count);
+  return (cycles < since ? cycles : since) - off;
+}
+
+bool write_locked(bool with_more) {
   char path[kPathBytes];
   trace_path(path, ".json");
   process.clock_end = read_clock_pair();
-  const bool written = process.write(path);
+  const bool written = process.write(path, with_more);
   if (!written) {
     fprintf(stderr, "marline-trace: cannot write %s: %s\n", path, strerror(errno));
   }
@@ -181,7 +196,7 @@ bool begin_metadata() {
     return false;
   }
   trace_path(path, ".json");
-  if (!process.write(path)) refuse_folder(directory, strerror(errno));
+  if (!process.write(path, false)) refuse_folder(directory, strerror(errno));
   snprintf(path, sizeof path, "%s/events.%016" PRIx64 ".def", directory, kFingerprint);
   if (!process.options.aggregate && !process.write_table(path)) refuse_folder(directory, strerror(errno));
   return true;
@@ -308,7 +323,7 @@ void write_metadata() {
   }
   const NoCancel no_cancel;
   pthread_mutex_lock(&process_lock);
-  write_locked();
+  write_locked(true);
   pthread_mutex_unlock(&process_lock);
 }
 

@@ -51,6 +51,9 @@ inline uint64_t load_switches() { return __atomic_load_n(&switch_count, __ATOMIC
 inline bool is_off(uint64_t switches) { return (switches & 1) != 0; }
 // The time of the switch that led to this count, or of the next switch of the same kind.
 uint64_t switched_at(uint64_t switches);
+// A moment by a clock that stands still while recording is off. A little earlier than a moment before, at most, while
+// recording is being switched.
+uint64_t recorded_time(uint64_t cycles);
 
 // Starts recording if MARLINE_TRACE_DIR names a folder and recording has not started yet. Any thread; later calls do
 // nothing. True if there are records from now on.

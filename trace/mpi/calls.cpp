@@ -46,7 +46,7 @@ void begin_sum(u64 time, Call& call) {
   ThreadSums* sums = aggregating() ? ThreadSums::mine() : nullptr;
   if (sums == nullptr) return;
   call.began = time;
-  call.outer_row = sums->enter_call(row_of_call(*sums, call));
+  call.outer_row = sums->enter_call(row_of_call(*sums, call), time);
 }
 
 void end_sum(const Call& call, u64 bytes) {

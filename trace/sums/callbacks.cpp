@@ -7,6 +7,7 @@
 
 #include <initializer_list>
 
+#include "base/clock.hpp"
 #include "base/kinds.hpp"
 #include "base/recorder.hpp"
 #include "sums/sums.hpp"
@@ -37,9 +38,23 @@ Place place_of(ompt_sync_region_t kind) {
   }
 }
 
-unsigned region_row(const ompt_data_t* parallel) {
-  return parallel == nullptr || parallel->value == 0 ? kSerialRow : static_cast<unsigned>(parallel->value);
-}
+// The word of a region: its row; of one that an initial task began also the slot of that task's thread, plus 1, and the
+// number of the region there (RegionEnds).
+struct RegionWord {
+  static constexpr int kSlotShift = kRowBits, kNumberShift = 16;  // slots below 32
+  uint64_t value;
+
+  unsigned row() const {
+    const unsigned row = static_cast<unsigned>(value) & (kMostRows - 1);
+    return row == 0 ? kSerialRow : row;
+  }
+  unsigned slot_after() const {
+    return static_cast<unsigned>(value >> kSlotShift) & ((1u << (kNumberShift - kSlotShift)) - 1);
+  }
+  uint64_t number() const { return value >> kNumberShift; }
+};
+
+RegionWord region(const ompt_data_t* parallel) { return {parallel == nullptr ? 0 : parallel->value}; }
 
 void on_thread_begin(ompt_thread_t, ompt_data_t*) {
   if (ThreadSums* sums = ThreadSums::mine()) sums->begin_worker();
@@ -54,28 +69,36 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   if (sums == nullptr) return;
   const unsigned row = sums->row_of({Sort::kRegion, 0, address(code), nullptr});
   parallel->value = row;
+  if (!sums->in_region()) {
+    const uint64_t number = ThreadSums::ends_at(sums->slot()).count();
+    parallel->value |= uint64_t{sums->slot() + 1} << RegionWord::kSlotShift | number << RegionWord::kNumberShift;
+  }
   sums->count(row);
 }
 
-void on_parallel_end(ompt_data_t*, ompt_data_t* encountering, int, const void*) {
+void on_parallel_end(ompt_data_t* parallel, ompt_data_t* encountering, int, const void*) {
   ThreadSums* sums = ThreadSums::mine();
   if (sums == nullptr) return;
-  uint64_t* word = encountering == nullptr ? nullptr : &encountering->value;
-  sums->run(word);
-  if (word != nullptr && TaskWord(*word).row() == kSerialRow) note_region_end();
+  const unsigned slot = region(parallel).slot_after();
+  if (slot != 0) ThreadSums::ends_at(slot - 1).note(recorded_time(read_cycles()));
+  sums->run(encountering == nullptr ? nullptr : &encountering->value);
 }
 
-void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned, unsigned,
-                      int flags) {
+void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned,
+                      unsigned index, int flags) {
   ThreadSums* sums = ThreadSums::mine();
   if (sums == nullptr) return;
-  sums->set_last(kOthersRow);
+  const bool is_initial = (flags & ompt_task_initial) != 0;
   if (endpoint == ompt_scope_begin) {
-    const bool initial = (flags & ompt_task_initial) != 0;
-    task->value = TaskWord::implicit(initial ? kSerialRow : region_row(parallel)).value();
+    const RegionWord word = region(parallel);
+    task->value = TaskWord::implicit(is_initial ? kSerialRow : word.row()).value();
     sums->run(&task->value);
+    const unsigned slot = word.slot_after();
+    const RegionEnds* ends = slot == 0 ? nullptr : &ThreadSums::ends_at(slot - 1);
+    if (!is_initial) sums->push({index, kOthersRow, ends, word.number()});
   } else {
     sums->run(nullptr);
+    if (!is_initial) sums->pop();
   }
 }
 
@@ -93,7 +116,13 @@ void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t
   if (sums == nullptr) return;
   const bool has_ended = status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_detach;
   const bool leaves = has_ended || status == ompt_task_yield || status == ompt_task_switch;
-  if (prior != nullptr && has_ended && &prior->value == sums->word()) sums->count_task(&prior->value);
+  if (prior != nullptr && leaves && &prior->value == sums->word()) {
+    if (has_ended) {
+      sums->count_task(&prior->value);
+    } else {
+      sums->suspend(&prior->value);
+    }
+  }
   if (next != nullptr) {
     sums->run(&next->value);
   } else if (leaves && prior != nullptr && &prior->value == sums->word()) {
@@ -108,19 +137,20 @@ void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint
   if (sums == nullptr || place == kOutside) return;
   uint64_t* word = task == nullptr ? sums->word() : &task->value;
   if (endpoint == ompt_scope_begin) {
-    if (place == kInBarrier && word != nullptr) sums->set_last_if_none(TaskWord(*word).row());
+    unsigned& last = sums->frame().last;
+    if (place == kInBarrier && word != nullptr && last == kOthersRow) last = TaskWord(*word).row();
     sums->wait(place, word);
   } else if (endpoint == ompt_scope_end) {
     if (word != nullptr) {
       TaskWord after = TaskWord(*word).with_wait(kOutside);
       // GCC reports no end of a `single`: a barrier ends it, too.
       if (place == kInBarrier && parallel != nullptr && !after.is_explicit()) {
-        after = after.with_row(region_row(parallel));
+        after = after.with_row(region(parallel).row());
       }
       *word = after.value();
     }
     sums->run(word);
-    if (place == kInBarrier) sums->set_last(kOthersRow);
+    if (place == kInBarrier) sums->frame().last = kOthersRow;
   }
 }
 
@@ -132,24 +162,32 @@ void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_t* para
   uint64_t* word = task == nullptr ? sums->word() : &task->value;
   if (endpoint == ompt_scope_end) {  // its code address is another one than at the begin
     if (word == nullptr || TaskWord(*word).is_explicit()) return;
-    *word = TaskWord(*word).with_row(region_row(parallel)).value();
+    *word = TaskWord(*word).with_row(region(parallel).row()).value();
   } else {
     const unsigned row =
         sums->row_of({Sort::kConstruct, kind == kSingleOthers ? kSingle : kind, address(code), nullptr});
-    sums->set_last(row);
+    sums->frame().last = row;
     if (kind == kSingleOthers || word == nullptr || TaskWord(*word).is_explicit()) return;
-    sums->count(row);
+    if (kind == kSingle || sums->frame().index == 0) sums->count(row);
     *word = TaskWord(*word).with_row(row).value();
   }
   sums->run(word);
 }
 
-void on_mutex_acquire(ompt_mutex_t, unsigned, unsigned, ompt_wait_id_t, const void*) {
+// A test does not wait, and may fail without a further event.
+void on_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t, const void*) {
+  if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) return;
   if (ThreadSums* sums = ThreadSums::mine()) sums->wait(kInLock, nullptr);
 }
 
 void on_mutex_acquired(ompt_mutex_t, ompt_wait_id_t, const void*) {
   if (ThreadSums* sums = ThreadSums::mine()) sums->go_on();
+}
+
+// In place of mutex_acquired, of a lock that the task has already.
+void on_nest_lock(ompt_scope_endpoint_t endpoint, ompt_wait_id_t, const void*) {
+  ThreadSums* sums = endpoint == ompt_scope_begin ? ThreadSums::mine() : nullptr;
+  if (sums != nullptr) sums->go_on();
 }
 
 struct Callback {
@@ -188,9 +226,10 @@ void register_sums(ompt_function_lookup_t lookup) {
       {callback(ompt_callback_task_create, on_task_create), callback(ompt_callback_task_schedule, on_task_schedule)});
   set_wanted(set, kSyncEvents, {callback(ompt_callback_sync_region_wait, on_sync_region_wait)});
   set_wanted(set, kWorkEvents, {callback(ompt_callback_work, on_work)});
-  set_wanted(set, kMutexEvents,
-             {callback(ompt_callback_mutex_acquire, on_mutex_acquire),
-              callback(ompt_callback_mutex_acquired, on_mutex_acquired)});
+  set_wanted(
+      set, kMutexEvents,
+      {callback(ompt_callback_mutex_acquire, on_mutex_acquire),
+       callback(ompt_callback_mutex_acquired, on_mutex_acquired), callback(ompt_callback_nest_lock, on_nest_lock)});
 }
 
 }  // namespace marline::trace

@@ -24,6 +24,7 @@ struct Named {
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 Named rows[kMostRows];  // the first two are found by their numbers alone
 unsigned row_count = kSerialRow + 1;
+bool is_full;  // a name found no row
 // Open addressing, half full at most: numbers of rows, 0: none.
 uint16_t table[2 * kMostRows];
 
@@ -48,7 +49,10 @@ unsigned find_or_add(uint64_t name, uint64_t label, const char* text) {
   for (uint64_t at = slot(name, label) >> (64 - kRowBits - 1);; ++at) {
     uint16_t& row = table[at & kMask];
     if (row == 0) {
-      if (row_count == kMostRows) return kOthersRow;
+      if (row_count == kMostRows) {
+        is_full = true;
+        return kOthersRow;
+      }
       row = static_cast<uint16_t>(row_count++);
       rows[row].name = name;
       rows[row].label = label;
@@ -76,6 +80,13 @@ unsigned RowCache::row_of(const RowName& name) {
   static_assert(kEntries == 1u << (64 - 58));
   if (entry.name != wanted || entry.label != label) entry = {wanted, label, marline::trace::row_of(name)};
   return entry.row;
+}
+
+bool lack_rows() {
+  pthread_mutex_lock(&lock);
+  const bool found = is_full;
+  pthread_mutex_unlock(&lock);
+  return found;
 }
 
 unsigned named_rows() {

@@ -44,6 +44,8 @@ struct RowCache {
   unsigned row_of(const RowName& name);
 };
 
+// Whether more names were asked for than there are rows. Any thread.
+bool lack_rows();
 // The number of rows that have a name, and members of the JSON object of one of them. Any thread.
 unsigned named_rows();
 void write_row_name(FILE* out, unsigned row);

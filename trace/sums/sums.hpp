@@ -2,22 +2,24 @@
 //
 // Recording without records (MARLINE_TRACE_AGGREGATE): each thread adds up where its time goes, in memory that does not
 // grow with the run, and the process's description holds the sums at the end. A thread is in one place at a time: the
-// code of a row (sums/rows.hpp), a wait, MPI, or no parallel region. Each event that moves it reads the clock once.
+// code of a row (sums/rows.hpp), a wait, or no parallel region. Each event that moves it reads the clock once.
 //
-// Everything here belongs to the calling thread; sums of others are read at the end of the run only, by loads that may
-// miss what the thread does at that moment.
+// Times are of the recorded clock (base/recorder.hpp), which stands still while recording is off.
+//
+// Everything here belongs to the calling thread. Another thread reads it when it writes the description, by loads that
+// may miss what the thread does at that moment, or count that twice.
 #ifndef MARLINE_TRACE_SUMS_SUMS_HPP
 #define MARLINE_TRACE_SUMS_SUMS_HPP
 
 #include <stdint.h>
 
-#include "base/clock.hpp"
+#include "base/recorder.hpp"
 #include "sums/rows.hpp"
 
 namespace marline::trace {
 
 // Where threads are that run no code of a row.
-enum Place { kOutside, kInBarrier, kInTaskwait, kInLock, kNotRecorded, kPlaces };
+enum Place { kOutside, kInBarrier, kInTaskwait, kInLock, kPlaces };
 
 // Of one row and thread; times in cycles. `time`: in its code, of MPI in its calls. `waited`: in the barrier after it;
 // of MPI until the calls returned, times at which their tasks were suspended included. `least`, `most`: of one task.
@@ -61,6 +63,30 @@ class TaskWord {
   uint64_t word_;
 };
 
+// When regions of one initial thread ended, which begins them one after the other. LLVM's runtime tells a worker that
+// its barrier at the region's end is over when it has the next region for it: until then the thread was in none. The
+// number of a region is how many had ended when it began, so its end is known while it is among the newest kKept ones;
+// later the oldest of these takes its place.
+class RegionEnds {
+ public:
+  void note(uint64_t time);
+  uint64_t count() const { return __atomic_load_n(&count_, __ATOMIC_ACQUIRE); }  // pairs with the release in note()
+  // 0: it has not ended.
+  uint64_t end_of(uint64_t number) const;
+
+ private:
+  static constexpr uint64_t kKept = 256;
+  uint64_t count_, times_[kKept];
+};
+
+// What a thread knows of the implicit task that it runs.
+struct Frame {
+  unsigned index;          // of the thread in its team
+  unsigned last;           // row of the construct that it left since the last barrier; kOthersRow: none
+  const RegionEnds* ends;  // of the initial thread that began the region; or null
+  uint64_t number_of_region;
+};
+
 class ThreadSums {
  public:
   // The calling thread's; null if there is no memory, or nothing is added up any more. Made by its first event.
@@ -72,33 +98,40 @@ class ThreadSums {
   void go_on() { run(word_); }
   // The thread waits: its task is `word`, which may be null.
   void wait(Place place, uint64_t* word);
-
-  // The task in `word` has ended, or its code has. The thread still runs it.
+  // The thread leaves the task for a while: its word gets the time for which it has run here.
+  void suspend(uint64_t* word);
+  // The task in `word`, which the thread runs, has ended, or its code has.
   void count_task(uint64_t* word);
-  void count(unsigned row) {
-    if (!off_) store(sums_[row].count, sums_[row].count + 1);
-  }
-  // The thread enters a call of MPI, with the row of its function. Returns the row where it was.
-  unsigned enter_call(unsigned row);
+  void count(unsigned row);
+
+  // The thread entered a call of MPI at `began`, with the row of its function. Returns the row where it was.
+  unsigned enter_call(unsigned row, uint64_t began);
   // The call has returned, perhaps on another thread. `outer`: what enter_call returned.
   void leave_call(unsigned row, unsigned outer, uint64_t began, uint64_t bytes);
 
-  // The construct that the next barrier is for.
-  void set_last(unsigned row) { last_ = row; }
-  void set_last_if_none(unsigned row) {
-    if (last_ == kOthersRow) last_ = row;
-  }
+  // Implicit tasks of nested regions lie within each other. Of the ones further inside nothing more is known.
+  void push(const Frame& frame);
+  void pop();
+  Frame& frame() { return frames_[depth_ < kFrames ? depth_ : kFrames - 1]; }
+
+  // Where the ends of regions are noted that its initial task begins; a number of them, from 0.
+  unsigned slot() const { return slot_; }
+  static RegionEnds& ends_at(unsigned slot);
+  bool in_region() const { return depth_ > 0; }
   uint64_t* word() const { return word_; }
   unsigned row_of(const RowName& name) { return cache_.row_of(name); }
 
-  // Adds what the thread has to the sums of the process, and forgets it.
-  void end();
   void begin_worker() {
     is_openmp_ = true;
     go_on();
   }
+  // Adds what the thread has to the sums of the process, and forgets it.
+  void end();
 
  private:
+  static constexpr int kFrames = 8;
+  static constexpr unsigned kSlots = 16;  // of more initial threads, two share one, and last waits are inexact
+
   static ThreadSums* begin_mine();
   static void prepare();
   static void end_at_exit(void* sums);
@@ -106,21 +139,23 @@ class ThreadSums {
   static void store(uint64_t& to, uint64_t value) { __atomic_store_n(&to, value, __ATOMIC_RELAXED); }
   void charge(uint64_t now);
   void go_to(uint64_t* word);
+  void restart();
   void add(uint64_t from, uint64_t to);
-  void follow(uint64_t now);
   bool is_code(const uint64_t* into) const { return into < places_ || into >= places_ + kPlaces; }
 
   static constinit thread_local ThreadSums* mine_ __attribute__((tls_model("initial-exec")));
 
-  uint64_t since_;     // when the thread came to where it is
-  uint64_t* into_;     // what its time there is added to
-  uint64_t* word_;     // of the task that it runs; or null
-  uint64_t switches_;  // load_switches() at the last event
-  bool off_;           // recording is off
-  uint64_t epoch_;     // of restart_sums(), at the last event
-  bool is_openmp_;     // else it runs the program's code where it has no task
-  unsigned last_;      // row of the construct that was left since the last barrier; kOthersRow: none
-  ThreadSums* next_;   // of all threads
+  uint64_t since_;    // when the thread came to where it is
+  uint64_t* into_;    // what its time there is added to
+  uint64_t* word_;    // of the task that it runs; or null
+  uint64_t ran_;      // time of that task that its word does not have yet
+  bool counts_;       // the task is an explicit one, and in no call of MPI
+  uint64_t epoch_;    // of restart_sums(), at the last event
+  bool is_openmp_;    // else it runs the program's code where it has no task
+  ThreadSums* next_;  // of all threads
+  int depth_;
+  Frame frames_[kFrames];  // [0]: of an initial task
+  unsigned slot_;
   RowCache cache_;
   uint64_t places_[kPlaces];
   Sum sums_[kMostRows];
@@ -132,11 +167,8 @@ class ThreadSums {
 void begin_sums();
 // MPI_Init has returned: forgets what was before, which each rank did at a time of its own.
 void restart_sums();
-// Nothing is added up any more. Any thread, any number of times.
+// The run has ended. Any thread, any number of times.
 void end_sums();
-// A parallel region of an initial task ended now: threads that wait in its barrier, until their runtime tells them of
-// the next region, are in none.
-void note_region_end();
 
 }  // namespace marline::trace
 

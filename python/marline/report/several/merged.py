@@ -67,7 +67,7 @@ def _read(file: Path) -> dict[str, Any]:
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise Refusal(f"{file}: not a report ({error}): give what `marline report DIR --here --json` prints") from error
     found = part.get("format") if isinstance(part, dict) else None
-    if found != PART_FORMAT or any(key not in part for key in _KEYS):
+    if found != PART_FORMAT or any(key not in part for key in _KEYS) or "left_out" not in part["program"]:
         raise Refusal(f"{file}: format {found!r}, expected {PART_FORMAT!r}: give what `marline report DIR --here "
                       "--json` of this version prints")  # fmt: skip
     return part

@@ -23,7 +23,6 @@ PLACES = {TASKS: "", CONSTRUCTS: "", SERIAL: "", "MPI": "", "barriers": "barrier
           "locks": "lock", "no region": "outside"}  # fmt: skip
 _OF_SORT = {"others": SERIAL, "serial": SERIAL, "task": TASKS, "region": CONSTRUCTS, "construct": CONSTRUCTS,
             "mpi": "MPI"}  # fmt: skip
-_SINGLE = 3  # ompt_work_single_executor
 Row = dict[str, Any]
 
 
@@ -48,7 +47,7 @@ def read_sums(folder: Path) -> dict[int, Row]:
 
 
 def make_document(ranks: dict[int, Row]) -> Row:
-    with_sums = {rank: described for rank, described in ranks.items() if described.get("sums")}
+    with_sums = {rank: one for rank, one in ranks.items() if one["recorded"] and one.get("sums")}
     if not with_sums:
         raise TraceError("no process has written its sums, which it does at its end: was the program killed?")
     first = ranks[min(ranks)]
@@ -93,7 +92,7 @@ def _rank(rank: int, described: Row) -> Row:
         cycles[_OF_SORT[row["sort"]]] += row["time"]
     return {"rank": rank, "threads": sums["threads"], "makespan_ns": round((sums["end"] - sums["begin"]) * factor),
             "places": {place: round(value * factor) for place, value in cycles.items()},
-            "not_recorded_ns": round(sums["not_recorded"] * factor)}  # fmt: skip
+            "not_recorded_ns": round(sums["off"] * factor)}  # fmt: skip
 
 
 class _Names:
@@ -142,9 +141,7 @@ def _loops(rows: list[Row], names: _Names) -> list[Row]:
             "name": name, "schedule": SCHEDULES.get(kind, ""), "function": place.function, "file": place.file,
             "line": place.line, "calls": 0, "threads": 0, "time_ns": 0, "waited_ns": 0, "longest_ns": 0, "mean_ns": 0.0,
         })  # fmt: skip
-        # Each thread of a team counts a construct; one of them the region, or a single.
-        by_one = kind in (REGION, _SINGLE)
-        into["calls"] += row["count"] if by_one else round(row["count"] / row["threads"])
+        into["calls"] += row["count"]
         into["threads"] = max(into["threads"], row["threads"])
         into["mean_ns"] += row["time_ns"] / row["threads"]
         for key in ("time_ns", "waited_ns", "longest_ns"):
@@ -180,6 +177,6 @@ def _incomplete(ranks: dict[int, Row], with_sums: dict[int, Row]) -> list[str]:
         lines.append(f"{silent} of {len(ranks)} ranks have written no sums, which they do at their end: sums are of "
                      "the others")  # fmt: skip
     if any(one["sums"]["full"] for one in with_sums.values()):
-        lines.append("a process had more kinds of tasks, regions, loops and MPI functions than the 2,048 that it keeps "
+        lines.append("a process had more kinds of tasks, regions, loops and MPI functions than the 2,046 that it keeps "
                      "apart: the time of the others counts as serial code")  # fmt: skip
     return lines

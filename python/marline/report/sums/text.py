@@ -31,6 +31,8 @@ def print_sums(document: Row, console: Console) -> None:
     if lost := most_lost(document):
         notes.add_row("biggest loss", lost)
     notes.add_row("not known", NOT_KNOWN)
+    if off := max(row["not_recorded_ns"] for row in document["ranks"]):
+        notes.add_row("remark", f"recording was off for {duration(off)} of the run, which no figure here contains")
     for title, key in (("incomplete", "incomplete"), ("remark", "notes")):
         for line in document[key]:
             notes.add_row(title, line)

@@ -25,7 +25,7 @@ _WORK_NAMES = {1: "loop", 2: "sections", 3: "single (executes)", 4: "single (oth
                7: "taskloop", 8: "scope", 9: "workdistribute", 10: "loop, static", 11: "loop, dynamic",
                12: "loop, guided", 13: "loop, other schedule"}  # fmt: skip
 
-_TASKLOOP = 7
+_SINGLES, _TASKLOOP = (3, 4), 7
 
 
 @dataclass
@@ -120,14 +120,17 @@ def thread_names(trace: Trace) -> dict[tuple[int, int], str]:
 @analysis_pass("worksharing")
 def worksharing(of: Analysis) -> Spans:
     """Loops, sections, single and the like, by kind; the time of a thread in it, waits at its end not counted. GCC
-    reports no end of a `single`: it is over where its task meets the next construct or barrier, or ends."""
+    reports no end of a `single`: it is over where its task meets the next construct or barrier, or ends. So is any
+    construct whose end was not recorded, at the latest."""
     begins, ends = of.trace.select("work_begin"), of.trace.select("work_end")
     kind = of.trace.field("work_begin", "kind", begins)
     names, name = _rows_of({one: _WORK_NAMES.get(one, f"work of kind {one}") for one in kind.tolist()}, kind)
     partner = _pairs(of.trace, begins, ends, of.trace.task[np.r_[begins, ends]])
-    partner = np.where(partner >= 0, partner, _next_of_task(of.trace, begins, kind))
+    end = np.where(partner >= 0, partner, _next_of_task(of.trace, begins, kind))
     nothing = np.zeros(len(begins), dtype=np.int64)
-    return _spans(of.trace, begins, partner, name, names, nothing, nothing == 0)
+    spans = _spans(of.trace, begins, end, name, names, nothing, nothing == 0)
+    spans.closed &= (partner >= 0) | np.isin(kind, _SINGLES)
+    return spans
 
 
 def _next_of_task(trace: Trace, begins: np.ndarray, kind: np.ndarray) -> np.ndarray:
