@@ -155,12 +155,27 @@ def _in_time_order(points: _Points, lane: np.ndarray) -> tuple[_Points, np.ndarr
 
 
 def lock_waits(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of mutex_acquire and mutex_acquired where a task waits for a lock, critical region or the like."""
-    acquire, acquired = trace.select("mutex_acquire"), trace.select("mutex_acquired")
-    return (
-        acquire[~np.isin(trace.field("mutex_acquire", "kind", acquire), _TRY_LOCKS)],
-        acquired[~np.isin(trace.field("mutex_acquired", "kind", acquired), _TRY_LOCKS)],
+    """Rows of mutex_acquire and mutex_acquired where a task waits for a lock, critical region or the like. A task that
+    takes a nestable lock again has no second record of having it, and has not waited."""
+    if trace.lock_waits is None:
+        trace.lock_waits = _find_lock_waits(trace)
+    return trace.lock_waits
+
+
+def _find_lock_waits(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    acquire, acquired = (
+        rows[~np.isin(trace.field(name, "kind", rows), _TRY_LOCKS)]
+        for name, rows in ((name, trace.select(name)) for name in ("mutex_acquire", "mutex_acquired"))
     )
+    rows = np.r_[acquire, acquired, trace.select("mutex_released")]
+    order = np.lexsort((rows, trace.time[rows], trace.task[rows]))
+    is_end = (order >= len(acquire)) & (order < len(acquire) + len(acquired))
+    task = trace.task[rows[order]]
+    # Else the next record of the task is another one; the last record of the trace may lack because it was cut.
+    served = np.r_[is_end[1:] | (task[1:] != task[:-1]), np.ones(min(len(rows), 1), dtype=bool)]
+    kept = np.zeros(len(rows), dtype=bool)
+    kept[order] = served
+    return acquire[kept[: len(acquire)]], acquired
 
 
 def _waiting(trace: Trace, row: np.ndarray, task: np.ndarray, time: np.ndarray) -> np.ndarray:

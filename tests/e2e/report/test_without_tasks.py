@@ -176,6 +176,23 @@ def test_single_belongs_to_the_team(tmp_path: Path) -> None:
     assert single["slowest"] == {"thread": 1, "time_ns": 60} and single["fastest"] == {"thread": 0, "time_ns": 0}
 
 
+def test_a_lock_that_the_task_has_is_taken_again(tmp_path: Path) -> None:
+    """Of a nestable lock, only the first request waits: the second one is followed by no record that it was served. Nor
+    does a failed test wait."""
+    team = Team()
+    team.work(0, 0, 100)
+    team.add(1, 0, "work_begin", kind=STATIC, code=LOOP, count=8)
+    for time, name, kind in ((5, "mutex_acquire", 2), (10, "mutex_acquire", 3), (15, "mutex_acquired", 3),
+                             (20, "mutex_acquire", 3), (80, "mutex_released", 3), (85, "mutex_acquire", 1),
+                             (95, "mutex_acquired", 1), (98, "mutex_released", 1)):  # fmt: skip
+        team.add(1, time, name, kind=kind)
+    team.add(1, 100, "work_end", kind=STATIC, code=LOOP, count=8)
+    for index in range(2):
+        team.wait(index, 100, 100, AT_REGION_END)
+    (loop,) = loops_of(tmp_path, *team.end(100).finish(100))["constructs"]
+    assert (loop["time_ns"], loop["locked_ns"]) == (100 + 85, 15)
+
+
 def test_a_single_without_an_end(tmp_path: Path) -> None:
     """GCC reports none. It ends at the next construct of its task, but not at a taskloop inside of it, or at a barrier;
     with the task, if there is no other."""

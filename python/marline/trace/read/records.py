@@ -42,6 +42,7 @@ class Trace:
     began: int = 0  # ns from the program's start to the first record, where a ring has lost what was before; else 0
     began_before: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint64))  # tasks that were created then
     skipped: dict[str, int] = field(default_factory=dict)  # records of events that this version does not know, by name
+    lock_waits: tuple[np.ndarray, np.ndarray] | None = None  # once model.lock_waits has been called
 
     def left_out(self) -> list[int]:
         """Ranks that are known, and whose records are not here."""
