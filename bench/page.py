@@ -3,16 +3,18 @@
 """How long the page of a trace takes: to make it, to open it in headless Chromium, and per frame while it is zoomed
 from the whole run to single tasks and back, with what bounded the run drawn over it.
 
-    page.py TRACE [--full]
+    page.py TRACE [--full] [--markdown FILE]
     page.py --tasks N      the same of about N tasks of a stencil on two ranks of four threads (trace_analysis.py)
 
-Prints, a line each: CPU seconds of reading and analysis, and of the page, with its bytes; milliseconds to the first
-paint; median and 95th percentile of the time between frames, of the time in which a frame is drawn, and of the CPU time
-of a frame, which other programs on the machine change little: that of all threads of the browser, from one frame to the
-next, less what it takes to be asked for one; most objects of a frame."""
+Prints a table, and writes it to the FILE of --markdown: CPU seconds of reading and analysis, and of the page, with its
+bytes; milliseconds to the first paint; median and 95th percentile of the time between frames, of the time in which a
+frame is drawn, and of the CPU time of a frame, which other programs on the machine change little: that of all threads
+of the browser, from one frame to the next, less what it takes to be asked for one; most objects of a frame."""
 
 from __future__ import annotations
 
+import argparse
+import platform
 import sys
 import tempfile
 import time
@@ -79,38 +81,63 @@ def at(values: list[float], share: float) -> float:
     return sorted(values)[min(int(len(values) * share), len(values) - 1)]
 
 
-def main(folder: Path, full: bool) -> None:
+def measure(folder: Path, full: bool) -> list[tuple[str, str]]:
+    """What was measured, and its figure."""
     begun = time.process_time()
     of = Analysis(load(folder))
     document = metrics.make_document(of)
-    print(f"analysis {time.process_time() - begun:.2f} s")
+    rows = [("tasks", f"{len(of['tasks'].id):,}"),
+            ("reading and analysis, CPU", f"{time.process_time() - begun:.2f} s")]  # fmt: skip
     with tempfile.TemporaryDirectory() as scratch:
         page = Path(scratch) / "page.html"
         begun = time.process_time()
         write_page(of, document, page, full)
-        print(f"page {time.process_time() - begun:.2f} s, {page.stat().st_size:,} bytes, {len(of['tasks'].id):,} tasks")
+        rows += [("writing the page, CPU", f"{time.process_time() - begun:.2f} s"),
+                 ("size of the page", f"{page.stat().st_size:,} bytes")]  # fmt: skip
         with Browser(Path(scratch) / "chromium") as browser:
             browser.open(page)
             paint = browser.run("performance.getEntriesByName('first-contentful-paint').map((one) => one.startTime)")
-            print(f"first paint {paint[0] if paint else float('nan'):.0f} ms")
+            rows.append(("first paint", f"{paint[0] if paint else float('nan'):.0f} ms"))
             between, drawn, objects = browser.run(ZOOM.replace("STEPS", str(STEPS)))
             spent = cpu_of_frames(browser)
             assert not browser.said, browser.said
-    for name, values in (("between frames", between), ("drawing one", drawn), ("CPU of one", spent)):
-        print(f"{name} {at(values, 0.5):.1f} ms in the median, {at(values, 0.95):.1f} ms at p95")
-    print(f"most objects of a frame {objects:,}")
+    for name, values in (("between two frames", between), ("drawing a frame", drawn), ("a frame, CPU", spent)):
+        rows.append((name, f"{at(values, 0.5):.1f} ms in the median, {at(values, 0.95):.1f} ms at p95"))
+    return [*rows, ("objects of a frame, at most", f"{objects:,}")]
 
 
-def of_stencil(tasks: int) -> None:
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("trace", nargs="?", type=Path)
+    parser.add_argument("--tasks", type=int)
+    parser.add_argument("--full", action="store_true", help="every task in the page")
+    parser.add_argument("--markdown", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    if (options.trace is None) == (options.tasks is None):
+        parser.error("give a trace, or --tasks N")
+    return options
+
+
+def processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def main() -> None:
+    options = parse()
     with tempfile.TemporaryDirectory() as folder:
-        Stencil(tasks * RECORDS_PER_TASK, 2, 4).write(Path(folder))
-        main(Path(folder), False)
+        if options.tasks is not None:
+            Stencil(options.tasks * RECORDS_PER_TASK, 2, 4).write(Path(folder))
+        rows = measure(options.trace or Path(folder), options.full)
+    what = f"a stencil of about {options.tasks:,} tasks" if options.tasks is not None else options.trace.name
+    lines = [f"The page of {what}; headless Chromium, {processor()}", "", "| | |", "|---|---|",
+             *(f"| {name} | {figure} |" for name, figure in rows)]  # fmt: skip
+    print("\n".join(lines))
+    if options.markdown:
+        options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3 and sys.argv[1] == "--tasks" and sys.argv[2].isdecimal():
-        of_stencil(int(sys.argv[2]))
-    elif len(sys.argv) < 2 or sys.argv[1].startswith("-"):
-        sys.exit(__doc__)
-    else:
-        main(Path(sys.argv[1]), "--full" in sys.argv[2:])
+    main()
