@@ -14,7 +14,7 @@ from test_without_tasks import AT_REGION_END, Team
 from marline.report.text import bounds
 from marline.trace.analysis import Analysis
 from marline.trace.global_graph.edges import BARRIER as BARRIER_EDGE, TASKWAIT as TASKWAIT_EDGE
-from marline.trace.passes.critical_path.path import CriticalPath
+from marline.trace.passes.critical_path.path import UNKNOWN, CriticalPath
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
 
@@ -413,6 +413,18 @@ def test_a_creator_whose_thread_runs_a_task_waits_for_it(tmp_path: Path) -> None
     found = analysed(tmp_path, first, second)
     assert found.makespan == 100 and found.path_length == 80
     assert named(found, "chain") == {"task": 80 + 10, "creation of tasks": 5, "from creation to start": 5}
+
+
+def test_a_creator_runs_a_task_after_its_last_creation(tmp_path: Path) -> None:
+    """As above, but it creates nothing more: it goes on at 85, waits from 92 on, and runs B meanwhile."""
+    first, second = team()
+    first.add(1000, "task_create", B, parent=IMPLICIT, flags=4)
+    first.add(1001, "task_create", A, parent=IMPLICIT, flags=4)
+    run(first, A, 5, 85, IMPLICIT)
+    first.add(1092, "wait_begin", IMPLICIT, kind=BARRIER)
+    run(first, B, 95, 105, IMPLICIT)
+    found = named(analysed(tmp_path, first, second), "chain")
+    assert found["task"] == 80 + 10 and UNKNOWN not in found
 
 
 @pytest.mark.parametrize(("by", "chain"), [(B, {"work": 40 + 25, "thread": 5}),

@@ -63,9 +63,21 @@ def lock_waits(of: Analysis) -> Spans:
 
 @analysis_pass("throttled", needs=("tasks", "segments", "calls", "owners", "producers"))
 def throttled(of: Analysis) -> Throttled:
-    """When a creator's thread ran another task: from the creator's piece of code to its next one."""
-    tasks, runs, who, owners = of["tasks"], of["segments"], of["producers"], of["owners"]
-    row = who.segment[runs.end[who.segment] == who.until]
+    """When a creator's thread ran another task: from the creator's piece of code to its next one. After its last
+    creation it has its thread back, too, and is no producer any more."""
+    runs, who = of["segments"], of["producers"]
+    creates = np.flatnonzero((find(distinct(of["tasks"].parent), runs.task) >= 0) & ~runs.waits)
+    row, on = _interrupted(of, creates)
+    produces = np.zeros(len(runs.task), dtype=bool)
+    produces[who.segment[runs.end[who.segment] == who.until]] = True
+    counts = np.flatnonzero(produces[row])
+    return Throttled(runs.rank[row[counts]], runs.end[row[counts]], runs.start[on[counts]], on)
+
+
+def _interrupted(of: Analysis, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of these segments the ones after which their thread ran a deferred task, though theirs did not wait; and the
+    segments in which theirs goes on."""
+    tasks, runs, owners = of["tasks"], of["segments"], of["owners"]
     after = np.minimum(row + 1, max(len(runs.task) - 1, 0))
     runs_other = (runs.lane[after] == runs.lane[row]) & (runs.start[after] == runs.end[row]) & (owners[after] >= 0)
     deferred = np.zeros(len(row), dtype=bool)
@@ -73,8 +85,7 @@ def throttled(of: Analysis) -> Throttled:
     row = row[deferred]
     row = row[~_waits_at(of, runs, row) & (call_at(of["calls"], runs.task[row], runs.end[row]) < 0)]
     on = _next_piece(runs, row)
-    row, on = row[on >= 0], on[on >= 0]
-    return Throttled(runs.rank[row], runs.end[row], runs.start[on], on)
+    return row[on >= 0], on[on >= 0]
 
 
 def _next_piece(runs: Segments, row: np.ndarray) -> np.ndarray:
