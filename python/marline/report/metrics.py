@@ -139,7 +139,7 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, Any]:
     worked = [100 * row["time"]["work_ns"] / row["time"]["span_ns"] for row in document["devices"]
               if row["kernels"]["count"]]
     whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
-    one_wait = without_tasks.one_wait(longest_wait(of))
+    one_wait = without_tasks.one_wait(longest_wait(of), int(of["breakdown"].edges[0]))
     lost = {f"{cause.name}_ns": total["causes"].get(cause.name, 0) for cause in CAUSES}
     if graph["tasks"]:  # who waits in a barrier beside no task waits for code outside of tasks
         lost["idle_outside_ns"] += lost.pop("idle_barrier_ns")

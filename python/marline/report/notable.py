@@ -48,8 +48,8 @@ def _outliers(document: dict[str, Any]) -> list[tuple[str, str]]:
     worst, number = found["worst"][0], found["outliers"]
     return [("outliers", f"{count(number)} task{'s' * (number > 1)} took {duration(found['excess_ns'])} more than "
              f"others of their kind; worst: {worst['name']}, rank {worst['rank']}, thread {worst['thread']}, "
-             f"{duration(worst['running_ns'])} from {duration(worst['start_ns'])} of the trace on "
-             f"({count(worst['times_median'])} x median)")]  # fmt: skip
+             f"{duration(worst['running_ns'])} from {duration(worst['start_ns'] - document['windows']['edges_ns'][0])} "
+             f"of the run on ({count(worst['times_median'])} x median)")]  # fmt: skip
 
 
 MOST_ALONE = 0.5  # of all pairs of tasks that are ordered

@@ -140,13 +140,13 @@ def mpi_most(mpi: Mapping[str, Any]) -> str:
     return f"{most}: it waits {', '.join(waits)} (rank {partner['rank']} mostly for rank {partner['waits_for']})"
 
 
-def one_wait(wait: Wait | None) -> str:
+def one_wait(wait: Wait | None, begin: int) -> str:
     """For which call ranks have waited for most of what they have waited for each other; empty if there is none. Begins
-    with a comma."""
+    with a comma. `begin`: of the makespan, where the axis of the page has its 0."""
     if wait is None:
         return ""
     return (f", most of it in one call: rank {wait.rank} waits {duration(wait.end - wait.start)} for rank "
-            f"{wait.partner} in the {wait.function} that begins {duration(wait.start)} after the trace's begin")
+            f"{wait.partner} in the {wait.function} that begins {duration(wait.start - begin)} into the run")
 
 
 # The tables ----------------------------------------------------------------------------------------------------------

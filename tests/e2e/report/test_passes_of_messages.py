@@ -96,10 +96,11 @@ def test_early_sends(tmp_path: Path) -> None:
     assert _line(found, "early_sends", makespan_ns=8001) == []
 
 
-def _line(found: dict[str, Any], name: str, **total: int) -> list[tuple[str, str]]:
+def _line(found: dict[str, Any], name: str, begin_ns: int = 0, **total: int) -> list[tuple[str, str]]:
     patterns = {pattern: {"time_ns": None} for pattern in ("duplicate", "transitive", "product")}
     nothing = {"early_sends": {"mean_ns": 0}, "outliers": {"outliers": 0}, "slow_patterns": patterns}
-    return notable(nothing | {name: found, "total": {"makespan_ns": 1, "work_ns": 1} | total})
+    return notable(nothing | {name: found, "total": {"makespan_ns": 1, "work_ns": 1} | total,
+                              "windows": {"edges_ns": [begin_ns]}})  # fmt: skip
 
 
 def with_tasks(folder: Path, times: list[int]) -> Analysis:
@@ -142,9 +143,9 @@ def test_outliers_where_most_are_equal(tmp_path: Path) -> None:
     assert abs(worst.pop("score") - 7.979) < 0.001
     assert worst == {"name": worst["name"], "rank": 0, "thread": 1, "start_ns": 90, "running_ns": 100,
                      "times_median": 10.0, "task": str(A + 9)}  # fmt: skip
-    assert _line(found, "outliers", work_ns=190) == [
+    assert _line(found, "outliers", work_ns=190, begin_ns=30) == [
         ("outliers", f"1 task took 90.0 ns more than others of their kind; worst: {worst['name']}, rank 0, thread 1, "
-         "100 ns from 90.0 ns of the trace on (10 x median)")]  # fmt: skip
+         "100 ns from 60.0 ns of the run on (10 x median)")]  # fmt: skip
 
 
 def test_no_outliers_among_equals_or_few(tmp_path: Path) -> None:

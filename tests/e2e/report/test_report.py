@@ -408,7 +408,7 @@ def test_imbalance_that_is_one_call(tmp_path: Path, extra: int, said: bool) -> N
         first.records += stream.records
         save(tmp_path, [first], rank=rank, size=2)
     (cause,) = [cause for cause in document_of(tmp_path)["causes"] if cause["name"] == "imbalance"]
-    sentence = "in one call: rank 0 waits 430 us for rank 1 in the MPI_Barrier that begins 360 us after"
+    sentence = "in one call: rank 0 waits 430 us for rank 1 in the MPI_Barrier that begins 360 us into the run"
     assert (sentence in cause["text"]) == said
     assert cause["advice"].startswith("see what rank 1 does before that call" if said else "move work from rank 1 ")
 
