@@ -13,7 +13,7 @@ from handmade import (COMPLETE, DETACH, IMPLICIT, LATE_FULFILL, SWITCH, TASKWAIT
 from test_without_tasks import AT_REGION_END, Team
 from marline.report.text import bounds
 from marline.trace.analysis import Analysis
-from marline.trace.global_graph.edges import BARRIER as BARRIER_EDGE, TASKWAIT as TASKWAIT_EDGE
+from marline.trace.global_graph.edges import BARRIER as BARRIER_EDGE, EDGE_KINDS, TASKWAIT as TASKWAIT_EDGE
 from marline.trace.passes.critical_path.path import UNKNOWN, CriticalPath
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
@@ -325,7 +325,8 @@ def test_a_barrier_begins_in_the_nanosecond_in_which_another_ends(tmp_path: Path
 
 def test_without_tasks_the_chain_names_loops_and_regions(tmp_path: Path) -> None:
     """10 ns of serial code. Then thread 1 works 100 ns in a loop and 70 in the rest of the region, where it also waits
-    30 ns for a lock; thread 0 works 40 ns in the loop and waits. Then 20 ns of serial code again."""
+    30 ns for a lock; thread 0 works 40 ns in the loop and waits. Then 20 ns of serial code again. No row is about
+    tasks."""
     team = Team(10)
     team.work(0, 10, 50)
     team.wait(0, 50, 210, AT_REGION_END)
@@ -336,8 +337,9 @@ def test_without_tasks_the_chain_names_loops_and_regions(tmp_path: Path) -> None
     team.wait(1, 210, 210, AT_REGION_END)
     found = analysed(tmp_path, *team.end(210).finish(230))
     assert {row["name"]: row["total_ns"] for row in found.document()["chain"]} == {
-        "loop 0x51": 100, "region 0x61": 70, "waiting of tasks, for what is not recorded": 30,
+        "loop 0x51": 100, "region 0x61": 70, UNKNOWN: 30,
         "code outside of parallel regions": 30}  # fmt: skip
+    assert not any("task" in kind.of_code for kind in EDGE_KINDS) and "task" not in UNKNOWN
     assert {row["name"]: row["total_ns"] for row in found.document()["path"]} == {
         "loop 0x51": 100, "region 0x61": 70, "code outside of parallel regions": 30}  # fmt: skip
 

@@ -12,10 +12,12 @@ from ..read.columns import Columns
 
 @dataclass(frozen=True)
 class EdgeKind:
-    """`text`: what the time of such an edge is, on the path that bounded the run."""
+    """`text`: what the time of such an edge is, on the path that bounded the run. `of_code`: the same in a program
+    without tasks, where the words differ."""
 
     name: str
     text: str
+    of_code: str = ""
 
 
 # An order of the program, or of the run alone (`thread`: from the task that the thread ran before, or from when a
@@ -32,8 +34,8 @@ EDGE_KINDS = (
     EdgeKind("event", "detached tasks' events"),
     EdgeKind("inline", "back from undeferred tasks"),
     EdgeKind("device", "kernels and copies of devices"),
-    EdgeKind("thread", "ready tasks until a thread ran them"),
-    EdgeKind("lock", "locks on their way to the next task"),
+    EdgeKind("thread", "ready tasks until a thread ran them", "threads on their way into regions"),
+    EdgeKind("lock", "locks on their way to the next task", "locks on their way to the next thread"),
 )
 WORK, CREATE, DEPENDENCE, TASKWAIT, BARRIER, MESSAGE, COLLECTIVE, MPI, EVENT, INLINE, DEVICE, THREAD, LOCK = range(13)
 COMMUNICATION = (MESSAGE, COLLECTIVE, MPI)

@@ -68,7 +68,8 @@ def _by_kind(of: Analysis, graph: GlobalGraph, edges: GraphEdges, time: np.ndarr
     of_task = np.where(task >= 0, of_kind.of_task[np.maximum(task, 0)] if len(tasks.id) else 0, len(of_kind.names) + 1)
     of_task[creates & (task < 0)] = len(of_kind.names)
     outside = OUTSIDE if len(tasks.id) else WITHOUT_TASKS
-    names = [*of_kind.names, CREATION, outside, *(kind.text for kind in EDGE_KINDS)]
+    texts = (kind.text if len(tasks.id) else kind.of_code or kind.text for kind in EDGE_KINDS)
+    names = [*of_kind.names, CREATION, outside, *texts]
     number = np.where(is_work, of_task, len(of_kind.names) + 2 + edges.kind.astype(np.int64))
     number = np.where(is_work & holds_lock(points)[edges.source], len(names) + number, number)
     number = np.where(edges.kind == kinds.DEVICE, 2 * len(names) + of_task, number)

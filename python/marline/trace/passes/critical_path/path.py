@@ -34,7 +34,7 @@ from ...statistics import group_by, rows
 from .parts import Steps, parts, steps
 from ..picture import Kinds
 
-UNKNOWN, BEFORE = "waiting of tasks, for what is not recorded", "before the first record of its thread"
+UNKNOWN, BEFORE = "waiting for what is not recorded", "before the first record of its thread"
 
 
 @dataclass
