@@ -57,6 +57,9 @@ void on_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait
 void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait_id, const void* code);
 void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait_id, const void* code);
 
+// Registers the callbacks of a recorder that keeps sums, in place of all of these: ompt/sums.cpp.
+void set_sums(ompt_set_callback_t set);
+
 // If threads count, registers callbacks in the place of some above: ompt/counted.cpp. Called after these are set.
 void count_at_switches(ompt_set_callback_t set);
 

@@ -3,12 +3,10 @@
 // The OMPT side of the recorder: ompt_start_tool, and the registration of the callbacks that the wanted events need. It
 // works on any runtime with OMPT (OpenMP 5.0 and later). A callback that a runtime does not offer is left out, and
 // events that are not wanted cost nothing. Runs in one thread, while the runtime starts.
-#include <initializer_list>
-
 #include "base/recorder.hpp"
 #include "ompt/callbacks.hpp"
+#include "ompt/set.hpp"
 #include "signal/on_signal.hpp"
-#include "sums/callbacks.hpp"
 #include "sums/sums.hpp"
 #include "usage/memory.hpp"
 
@@ -27,24 +25,6 @@ int on_control_tool(uint64_t command, uint64_t, void*, const void*) {
     default: return kIgnored;
   }
   return kSuccess;
-}
-
-struct Callback {
-  ompt_callbacks_t which;
-  ompt_callback_t function;
-};
-
-template <class Function>
-Callback callback(ompt_callbacks_t which, Function function) {
-  return {which, reinterpret_cast<ompt_callback_t>(function)};
-}
-
-void set_wanted(ompt_set_callback_t set, Events events, std::initializer_list<Callback> callbacks) {
-  if (wanted(events)) {
-    for (const Callback& one : callbacks) {
-      set(one.which, one.function);
-    }
-  }
 }
 
 using ReadCounters = decltype(&marline_counters_read);
@@ -69,21 +49,19 @@ void find_names(ompt_function_lookup_t lookup) {
 
 int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   const auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
+  find_names(lookup);
+  set_all(set, {callback(ompt_callback_control_tool, on_control_tool)});
   if (aggregating()) {
-    register_sums(lookup);
-    set(ompt_callback_control_tool, reinterpret_cast<ompt_callback_t>(on_control_tool));
+    set_sums(set);
     return 1;
   }
-  find_names(lookup);
   read_counters = reinterpret_cast<ReadCounters>(lookup("marline_counters_read"));
-  // Registered always: which task a thread runs, and control.
-  for (const Callback& one :
-       {callback(ompt_callback_thread_begin, on_thread_begin), callback(ompt_callback_thread_end, on_thread_end),
-        callback(ompt_callback_parallel_begin, on_parallel_begin),
-        callback(ompt_callback_parallel_end, on_parallel_end), callback(ompt_callback_implicit_task, on_implicit_task),
-        callback(ompt_callback_control_tool, on_control_tool)}) {
-    set(one.which, one.function);
-  }
+  // Registered always: which task a thread runs.
+  set_all(
+      set,
+      {callback(ompt_callback_thread_begin, on_thread_begin), callback(ompt_callback_thread_end, on_thread_end),
+       callback(ompt_callback_parallel_begin, on_parallel_begin), callback(ompt_callback_parallel_end, on_parallel_end),
+       callback(ompt_callback_implicit_task, on_implicit_task)});
   set_wanted(
       set, kTaskEvents,
       {callback(ompt_callback_task_create, on_task_create), callback(ompt_callback_task_schedule, on_task_schedule)});

@@ -7,6 +7,7 @@
 
 #include "base/code_maps.hpp"
 #include "file/no_cancel.hpp"
+#include "file/record.hpp"
 
 namespace marline::trace {
 namespace {
@@ -32,15 +33,8 @@ uint64_t packed(const RowName& name) {
   return uint64_t{static_cast<uint8_t>(name.sort)} << 56 | uint64_t{name.kind} << 48 | (name.code & kCodeBits);
 }
 
-// FNV-1a of the part that counts; 0: no label.
-uint64_t label_hash(const char* label) {
-  if (label == nullptr) return 0;
-  uint64_t hash = 0xcbf29ce484222325;
-  for (unsigned i = 0; i < RowName::kLabelBytes - 1 && label[i] != '\0'; ++i) {
-    hash = (hash ^ static_cast<unsigned char>(label[i])) * 0x100000001b3;
-  }
-  return hash | 1;
-}
+// 0: no label.
+uint64_t label_hash(const char* label) { return label == nullptr ? 0 : fnv1a(label) | 1; }
 
 uint64_t slot(uint64_t name, uint64_t label) { return (name ^ label) * kGolden; }
 

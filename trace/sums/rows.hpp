@@ -18,9 +18,9 @@ constexpr unsigned kSerialRow = 1;  // code outside of parallel regions
 
 enum class Sort : uint8_t { kOthers, kSerial, kTask, kRegion, kConstruct, kMpi };
 
-// `kind`: of a construct its ompt_work_t. `code`: an address, of an MPI function its number. Both are of the construct
-// in the source, so a program has as many as it has such lines. `label`: of a task that the program names; or null. Of
-// the text the first kLabelBytes - 1 bytes count.
+// `kind`: of a construct its ompt_work_t. `code`: an address, of an MPI function its number. A program has one for each
+// construct in its source. `label`: the name that the program gives a task; or null. It is written in kLabelBytes - 1
+// bytes at most.
 struct RowName {
   static constexpr unsigned kLabelBytes = 48;
   Sort sort;

@@ -265,7 +265,7 @@ void ThreadSums::add(uint64_t from, uint64_t to) {
     time = inside;
     Sum& last = sums_[frame().last];
     store(last.waited, last.waited + time);
-  } else if (counts_ && is_code(into_)) {
+  } else if (counts_) {
     ran_ += time;
   }
   store(*into_, *into_ + time);
@@ -278,8 +278,10 @@ void ThreadSums::charge(uint64_t now) {
   if (now > since_) store(since_, now);
 }
 
+void ThreadSums::stop() { charge(now()); }
+
 void ThreadSums::run(uint64_t* word) {
-  charge(now());
+  stop();
   go_to(word);
 }
 
@@ -298,13 +300,13 @@ void ThreadSums::go_to(uint64_t* word) {
 }
 
 void ThreadSums::wait(Place place, uint64_t* word) {
-  charge(now());
+  stop();
+  counts_ = false;
   if (word != nullptr) *word = TaskWord(*word).with_wait(place).value();
   __atomic_store_n(&into_, &places_[place], __ATOMIC_RELAXED);
 }
 
-void ThreadSums::suspend(uint64_t* word) {
-  charge(now());
+void ThreadSums::keep_time(uint64_t* word) {
   *word = TaskWord(*word).longer_by(ran_).value();
   ran_ = 0;
 }
@@ -313,9 +315,7 @@ void ThreadSums::count(unsigned row) {
   if (is_counting()) store(sums_[row].count, sums_[row].count + 1);
 }
 
-void ThreadSums::count_task(uint64_t* word) {
-  suspend(word);
-  const TaskWord task(*word);
+void ThreadSums::count_task(TaskWord task) {
   if (!task.is_explicit() || !is_counting()) return;
   Sum& sum = sums_[task.row()];
   store(sum.count, sum.count + 1);

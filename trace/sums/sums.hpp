@@ -98,10 +98,12 @@ class ThreadSums {
   void go_on() { run(word_); }
   // The thread waits: its task is `word`, which may be null.
   void wait(Place place, uint64_t* word);
-  // The thread leaves the task for a while: its word gets the time for which it has run here.
-  void suspend(uint64_t* word);
-  // The task in `word`, which the thread runs, has ended, or its code has.
-  void count_task(uint64_t* word);
+  // The two halves of run(): what the thread did up to now counts; then it runs another task. In between the word of
+  // the task that it leaves gets the time for which that has run here, and the task counts if it has ended.
+  void stop();
+  void keep_time(uint64_t* word);
+  void count_task(TaskWord word);
+  void go_to(uint64_t* word);
   void count(unsigned row);
 
   // The thread entered a call of MPI at `began`, with the row of its function. Returns the row where it was.
@@ -138,10 +140,8 @@ class ThreadSums {
   // Written by this thread, read by the one that writes the description: whole words, in any order.
   static void store(uint64_t& to, uint64_t value) { __atomic_store_n(&to, value, __ATOMIC_RELAXED); }
   void charge(uint64_t now);
-  void go_to(uint64_t* word);
   void restart();
   void add(uint64_t from, uint64_t to);
-  bool is_code(const uint64_t* into) const { return into < places_ || into >= places_ + kPlaces; }
 
   static constinit thread_local ThreadSums* mine_ __attribute__((tls_model("initial-exec")));
 
@@ -149,7 +149,7 @@ class ThreadSums {
   uint64_t* into_;    // what its time there is added to
   uint64_t* word_;    // of the task that it runs; or null
   uint64_t ran_;      // time of that task that its word does not have yet
-  bool counts_;       // the task is an explicit one, and in no call of MPI
+  bool counts_;       // the thread runs the code of an explicit task, outside of MPI
   uint64_t epoch_;    // of restart_sums(), at the last event
   bool is_openmp_;    // else it runs the program's code where it has no task
   ThreadSums* next_;  // of all threads

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OMPT callbacks of a recorder that aggregates (OpenMP 5.2, 19.5.2): each moves the thread from one place to another
+// OMPT callbacks of a recorder that keeps sums (OpenMP 5.2, 19.5.2): each moves the thread from one place to another
 // (sums/sums.hpp). A task's word says where a thread is that runs it, so that the thread finds back after it has run
 // other tasks in a wait, and another thread finds on.
-#include "sums/callbacks.hpp"
-
-#include <initializer_list>
-
 #include "base/clock.hpp"
-#include "base/kinds.hpp"
-#include "base/recorder.hpp"
+#include "ompt/callbacks.hpp"
+#include "ompt/set.hpp"
 #include "sums/sums.hpp"
 
 namespace marline::trace {
 namespace {
 
-using TaskInfo = int (*)(const char** label, uint32_t* color);
-TaskInfo task_label;           // Marline's query for the task that is being created; or null
-const uint32_t* labels_exist;  // 0 as long as no task has been given a label
-
 constexpr uint8_t kSingle = 3, kSingleOthers = 4;  // ompt_work_single_executor, ompt_work_single_other
-
-uint64_t address(const void* code) { return reinterpret_cast<uint64_t>(code); }
 
 // Constructs that share out work. Of ompt_work_t a taskloop makes tasks, and a scope is code as any other.
 bool shares_work(uint64_t kind) {
@@ -56,15 +46,15 @@ struct RegionWord {
 
 RegionWord region(const ompt_data_t* parallel) { return {parallel == nullptr ? 0 : parallel->value}; }
 
-void on_thread_begin(ompt_thread_t, ompt_data_t*) {
+void sum_thread_begin(ompt_thread_t, ompt_data_t*) {
   if (ThreadSums* sums = ThreadSums::mine()) sums->begin_worker();
 }
 
-void on_thread_end(ompt_data_t*) {
+void sum_thread_end(ompt_data_t*) {
   if (ThreadSums* sums = ThreadSums::mine()) sums->end();
 }
 
-void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned, int, const void* code) {
+void sum_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned, int, const void* code) {
   ThreadSums* sums = ThreadSums::mine();
   if (sums == nullptr) return;
   const unsigned row = sums->row_of({Sort::kRegion, 0, address(code), nullptr});
@@ -76,7 +66,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   sums->count(row);
 }
 
-void on_parallel_end(ompt_data_t* parallel, ompt_data_t* encountering, int, const void*) {
+void sum_parallel_end(ompt_data_t* parallel, ompt_data_t* encountering, int, const void*) {
   ThreadSums* sums = ThreadSums::mine();
   if (sums == nullptr) return;
   const unsigned slot = region(parallel).slot_after();
@@ -84,8 +74,8 @@ void on_parallel_end(ompt_data_t* parallel, ompt_data_t* encountering, int, cons
   sums->run(encountering == nullptr ? nullptr : &encountering->value);
 }
 
-void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned,
-                      unsigned index, int flags) {
+void sum_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned,
+                       unsigned index, int flags) {
   ThreadSums* sums = ThreadSums::mine();
   if (sums == nullptr) return;
   const bool is_initial = (flags & ompt_task_initial) != 0;
@@ -102,36 +92,32 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
   }
 }
 
-void on_task_create(ompt_data_t*, const ompt_frame_t*, ompt_data_t* task, int flags, int, const void* code) {
+void sum_task_create(ompt_data_t*, const ompt_frame_t*, ompt_data_t* task, int flags, int, const void* code) {
   ThreadSums* sums = ThreadSums::mine();
   if (sums == nullptr || (flags & ompt_task_taskwait) != 0) return;
   const char* label = nullptr;
   uint32_t color = 0;
-  if (task_label != nullptr && *labels_exist != 0) task_label(&label, &color);
+  if (task_info != nullptr && *names_used != 0) task_info(&label, &color);
   task->value = TaskWord::explicit_task(sums->row_of({Sort::kTask, 0, address(code), label})).value();
 }
 
-void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
+void sum_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
   ThreadSums* sums = ThreadSums::mine();
   if (sums == nullptr) return;
   const bool has_ended = status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_detach;
   const bool leaves = has_ended || status == ompt_task_yield || status == ompt_task_switch;
-  if (prior != nullptr && leaves && &prior->value == sums->word()) {
-    if (has_ended) {
-      sums->count_task(&prior->value);
-    } else {
-      sums->suspend(&prior->value);
-    }
+  const bool leaves_own = leaves && prior != nullptr && &prior->value == sums->word();
+  if (next == nullptr && !leaves_own) return;
+  sums->stop();
+  if (leaves_own) {
+    sums->keep_time(&prior->value);
+    if (has_ended) sums->count_task(TaskWord(prior->value));
   }
-  if (next != nullptr) {
-    sums->run(&next->value);
-  } else if (leaves && prior != nullptr && &prior->value == sums->word()) {
-    sums->run(nullptr);
-  }
+  sums->go_to(next == nullptr ? nullptr : &next->value);
 }
 
-void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel,
-                         ompt_data_t* task, const void*) {
+void sum_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel,
+                          ompt_data_t* task, const void*) {
   ThreadSums* sums = ThreadSums::mine();
   const Place place = place_of(kind);
   if (sums == nullptr || place == kOutside) return;
@@ -154,8 +140,8 @@ void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint
   }
 }
 
-void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, uint64_t,
-             const void* code) {
+void sum_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, uint64_t,
+              const void* code) {
   ThreadSums* sums = ThreadSums::mine();
   const auto kind = static_cast<uint8_t>(work);
   if (sums == nullptr || !shares_work(work)) return;
@@ -175,61 +161,38 @@ void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_t* para
 }
 
 // A test does not wait, and may fail without a further event.
-void on_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t, const void*) {
+void sum_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t, const void*) {
   if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) return;
   if (ThreadSums* sums = ThreadSums::mine()) sums->wait(kInLock, nullptr);
 }
 
-void on_mutex_acquired(ompt_mutex_t, ompt_wait_id_t, const void*) {
+void sum_mutex_acquired(ompt_mutex_t, ompt_wait_id_t, const void*) {
   if (ThreadSums* sums = ThreadSums::mine()) sums->go_on();
 }
 
 // In place of mutex_acquired, of a lock that the task has already.
-void on_nest_lock(ompt_scope_endpoint_t endpoint, ompt_wait_id_t, const void*) {
+void sum_nest_lock(ompt_scope_endpoint_t endpoint, ompt_wait_id_t, const void*) {
   ThreadSums* sums = endpoint == ompt_scope_begin ? ThreadSums::mine() : nullptr;
   if (sums != nullptr) sums->go_on();
 }
 
-struct Callback {
-  ompt_callbacks_t which;
-  ompt_callback_t function;
-};
-
-template <class Function>
-Callback callback(ompt_callbacks_t which, Function function) {
-  return {which, reinterpret_cast<ompt_callback_t>(function)};
-}
-
-void set_wanted(ompt_set_callback_t set, Events events, std::initializer_list<Callback> callbacks) {
-  if (!wanted(events)) return;
-  for (const Callback& one : callbacks) set(one.which, one.function);
-}
-
 }  // namespace
 
-void register_sums(ompt_function_lookup_t lookup) {
-  static constexpr uint32_t kAlways = 1;
-  using NamesUsed = const uint32_t* (*)();
-  const auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
-  const auto used = reinterpret_cast<NamesUsed>(lookup("marline_names_used"));
-  task_label = reinterpret_cast<TaskInfo>(lookup("marline_task_info"));
-  labels_exist = used == nullptr ? &kAlways : used();
-  for (const Callback& one :
-       {callback(ompt_callback_thread_begin, on_thread_begin), callback(ompt_callback_thread_end, on_thread_end),
-        callback(ompt_callback_parallel_begin, on_parallel_begin),
-        callback(ompt_callback_parallel_end, on_parallel_end),
-        callback(ompt_callback_implicit_task, on_implicit_task)}) {
-    set(one.which, one.function);
-  }
+void set_sums(ompt_set_callback_t set) {
+  set_all(set,
+          {callback(ompt_callback_thread_begin, sum_thread_begin), callback(ompt_callback_thread_end, sum_thread_end),
+           callback(ompt_callback_parallel_begin, sum_parallel_begin),
+           callback(ompt_callback_parallel_end, sum_parallel_end),
+           callback(ompt_callback_implicit_task, sum_implicit_task)});
   set_wanted(
       set, kTaskEvents,
-      {callback(ompt_callback_task_create, on_task_create), callback(ompt_callback_task_schedule, on_task_schedule)});
-  set_wanted(set, kSyncEvents, {callback(ompt_callback_sync_region_wait, on_sync_region_wait)});
-  set_wanted(set, kWorkEvents, {callback(ompt_callback_work, on_work)});
+      {callback(ompt_callback_task_create, sum_task_create), callback(ompt_callback_task_schedule, sum_task_schedule)});
+  set_wanted(set, kSyncEvents, {callback(ompt_callback_sync_region_wait, sum_sync_region_wait)});
+  set_wanted(set, kWorkEvents, {callback(ompt_callback_work, sum_work)});
   set_wanted(
       set, kMutexEvents,
-      {callback(ompt_callback_mutex_acquire, on_mutex_acquire),
-       callback(ompt_callback_mutex_acquired, on_mutex_acquired), callback(ompt_callback_nest_lock, on_nest_lock)});
+      {callback(ompt_callback_mutex_acquire, sum_mutex_acquire),
+       callback(ompt_callback_mutex_acquired, sum_mutex_acquired), callback(ompt_callback_nest_lock, sum_nest_lock)});
 }
 
 }  // namespace marline::trace
