@@ -14,7 +14,6 @@ of the browser, from one frame to the next, less what it takes to be asked for o
 from __future__ import annotations
 
 import argparse
-import platform
 import sys
 import tempfile
 import time
@@ -28,6 +27,7 @@ from trace_analysis import RECORDS_PER_TASK, Stencil  # noqa: E402
 
 from marline.page.write import write_page  # noqa: E402
 from marline.report import metrics  # noqa: E402
+from marline.study.measure.machine import cpu_model  # noqa: E402
 from marline.trace.analysis import Analysis  # noqa: E402
 from marline.trace.views.export import load  # noqa: E402
 
@@ -118,13 +118,6 @@ def parse() -> argparse.Namespace:
     return options
 
 
-def processor() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.machine()
-
-
 def main() -> None:
     options = parse()
     with tempfile.TemporaryDirectory() as folder:
@@ -132,7 +125,7 @@ def main() -> None:
             Stencil(options.tasks * RECORDS_PER_TASK, 2, 4).write(Path(folder))
         rows = measure(options.trace or Path(folder), options.full)
     what = f"a stencil of about {options.tasks:,} tasks" if options.tasks is not None else options.trace.name
-    lines = [f"The page of {what}; headless Chromium, {processor()}", "", "| | |", "|---|---|",
+    lines = [f"The page of {what}; headless Chromium, {cpu_model()}", "", "| | |", "|---|---|",
              *(f"| {name} | {figure} |" for name, figure in rows)]  # fmt: skip
     print("\n".join(lines))
     if options.markdown:

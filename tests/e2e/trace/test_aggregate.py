@@ -140,6 +140,13 @@ def test_nothing_grows_with_the_run(tmp_path: Path, compiled: Callable[..., Path
     assert sizes[0] == sizes[1]
 
 
+def run_with_sums(folder: Path, source: str, runtime: str, *flags: str, **changes: str) -> Path:
+    """The trace that the program of this source leaves."""
+    env = environment(folder, runtime, MARLINE_TRACE_AGGREGATE="on", **changes)
+    subprocess.run([build(folder, source, *flags)], env=env, check=True, timeout=SECONDS)
+    return folder / "trace"
+
+
 MANY = r"""
 #include <marline/trace.h>
 #include <omp.h>
@@ -160,10 +167,7 @@ int main(void) {
 
 
 def test_more_kinds_than_there_is_room_for(tmp_path: Path, document: Callable[[Path], dict[str, Any]]) -> None:
-    program = build(tmp_path, MANY)
-    env = environment(tmp_path, "marline", MARLINE_TRACE_AGGREGATE="on")
-    subprocess.run([program], env=env, check=True, timeout=SECONDS)
-    found = document(tmp_path / "trace")
+    found = document(run_with_sums(tmp_path, MANY, "marline"))
     assert 2000 < len(found["kinds"]) < 2048 and all(row["tasks"] == 1 for row in found["kinds"])
     assert any("2,046" in line for line in found["incomplete"])
 
@@ -191,10 +195,7 @@ int main(void) {
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_threads_that_end_leave_their_sums(tmp_path: Path, runtime: str,
                                            document: Callable[[Path], dict[str, Any]]) -> None:  # fmt: skip
-    program = build(tmp_path, THREADS, "-pthread")
-    subprocess.run([program], env=environment(tmp_path, runtime, MARLINE_TRACE_AGGREGATE="on"), check=True,
-                   timeout=SECONDS)  # fmt: skip
-    found = document(tmp_path / "trace")
+    found = document(run_with_sums(tmp_path, THREADS, runtime, "-pthread"))
     assert [row["tasks"] for row in found["kinds"]] == [300] and 1 <= found["total"]["threads"] < 10
 
 
@@ -235,15 +236,13 @@ int main(int argc, char **argv) {
 def test_time_stands_still_while_recording_is_off(tmp_path: Path, runtime: str,
                                                   document: Callable[[Path], dict[str, Any]]) -> None:  # fmt: skip
     """With events in that time, and without any."""
-    program = build(tmp_path, PARTS)
-    env = environment(tmp_path, runtime, MARLINE_TRACE_AGGREGATE="on")
-    subprocess.run([program], env=env, check=True, timeout=SECONDS)
-    found = document(tmp_path / "trace")
+    folder = run_with_sums(tmp_path, PARTS, runtime)
+    found = document(folder)
     assert [row["tasks"] for row in found["kinds"]] == [20] and is_consistent(found)
     assert found["ranks"][0]["not_recorded_ns"] >= 60 * MS
     # The begin of this run is known: what is recorded and what is not are its whole.
-    (described,) = ((tmp_path / "trace") / "rank0000.json",)
-    clocks = [json.loads(described.read_text())[f"clock_{edge}"]["monotonic_ns"] for edge in ("begin", "end")]
+    described = json.loads((folder / "rank0000.json").read_text())
+    clocks = [described[f"clock_{edge}"]["monotonic_ns"] for edge in ("begin", "end")]
     assert found["total"]["makespan_ns"] + found["ranks"][0]["not_recorded_ns"] <= clocks[1] - clocks[0]
 
 
@@ -277,10 +276,7 @@ int main(void) {
 def test_a_test_of_a_lock_is_no_wait(tmp_path: Path, runtime: str,
                                      document: Callable[[Path], dict[str, Any]]) -> None:  # fmt: skip
     """Nor is it to take a lock again that the task has."""
-    program = build(tmp_path, LOCKS)
-    env = environment(tmp_path, runtime, MARLINE_TRACE_AGGREGATE="on")
-    subprocess.run([program], env=env, check=True, timeout=SECONDS)
-    places = document(tmp_path / "trace")["total"]["places"]
+    places = document(run_with_sums(tmp_path, LOCKS, runtime))["total"]["places"]
     assert places["loops and regions"] >= 80 * MS > 40 * MS > places["locks"]
 
 
@@ -307,10 +303,7 @@ int main(void) {
 def test_teams_of_any_size(tmp_path: Path, runtime: str, document: Callable[[Path], dict[str, Any]]) -> None:
     """A loop counts once for each time that a team comes to it. While regions of one thread run, the other one is in no
     barrier, though LLVM's runtime says the end of its last one later."""
-    program = build(tmp_path, TEAMS)
-    env = environment(tmp_path, runtime, MARLINE_TRACE_AGGREGATE="on", OMP_NUM_THREADS="4")
-    subprocess.run([program], env=env, check=True, timeout=SECONDS)
-    found = document(tmp_path / "trace")
+    found = document(run_with_sums(tmp_path, TEAMS, runtime, OMP_NUM_THREADS="4"))
     (loop,) = [row for row in found["loops"] if row["name"].startswith("loop ")]
     assert (loop["calls"], loop["threads"]) == (100, 4)
     assert found["total"]["places"]["no region"] >= 35 * MS and is_consistent(found)
