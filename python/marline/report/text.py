@@ -76,19 +76,21 @@ def print_short(document: dict[str, Any], console: Console) -> None:
     total = document["total"]
     whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
     shares = ", ".join(f"{name} {percent(total[f'{name}_ns'], whole)}" for name, _, _ in PARTS)
-    print_part(f"{_shape(document)}: {duration(total['makespan_ns'])}, {shares}", console, soft_wrap=True)
+    print_part(f"{shape(document)}: {duration(total['makespan_ns'])}, {shares}", console, soft_wrap=True)
     if document["passes"]:
         print_part(passes(document), console)
     print_part(verdict(document), console)
 
 
-def header(document: dict[str, Any]) -> Text:
+def header(document: dict[str, Any], held: str = "") -> Text:
+    """`held`: what the trace holds, if not records."""
     program = document["program"]
     text = Text()
     text.append(" ".join([Path(program["exe"]).name, *program["argv"][1:]]), style="bold")
-    text.append(f"\n{_shape(document)} on {program['runtime'] or 'a runtime without OMPT'}")
+    text.append(f"\n{shape(document)} on {program['runtime'] or 'a runtime without OMPT'}")
     text.append(f", {mpi_name(program['mpi'])}" if program["mpi"] else "")
-    text.append(f"; {count(program['records'])} records from {', '.join(program['hosts'])}")
+    held = held or f"{count(program['records'])} records"
+    text.append(f"; {held} from {', '.join(program['hosts'])}")
     return text
 
 
@@ -98,7 +100,7 @@ def mpi_name(version: str) -> str:
     return " ".join(words)
 
 
-def _shape(document: dict[str, Any]) -> str:
+def shape(document: dict[str, Any]) -> str:
     ranks = document["ranks"]
     threads = sorted({rank["threads"] for rank in ranks})
     each = str(threads[0]) if len(threads) == 1 else f"{threads[0]}-{threads[-1]}"

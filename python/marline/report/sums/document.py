@@ -13,8 +13,9 @@ import numpy as np
 
 from marline.trace import outlined, symbols
 from marline.trace.passes.without_tasks.constructs import REGION, SCHEDULES, WORK_NAMES, place_of
+from marline.trace.read.clock import frequency
 from marline.trace.read.events import CALL_KINDS, MPI_CALLS
-from marline.trace.read.reader import TraceError, read_description
+from marline.trace.read.reader import TraceError, read_description, read_descriptions
 
 FORMAT = "marline-sums 1"
 # The places of the breakdown, in the order in which it shows them. The first three are work.
@@ -34,16 +35,11 @@ def holds_sums(folder: Path) -> bool:
 
 def read_sums(folder: Path) -> dict[int, Row]:
     """The descriptions, by rank."""
-    ranks: dict[int, Row] = {}
-    for path in sorted(folder.glob("*.json")):
-        described = read_description(path)
+    found = read_descriptions(folder)
+    for path, described in found.items():
         if not described.get("aggregate"):
             raise TraceError(f"{path}: holds records, and {folder} sums of other ranks: give each run its own folder")
-        if described["rank"] in ranks:
-            raise TraceError(f"{path}: a second process says that it is rank {described['rank']}: give each run its "
-                             "own folder")  # fmt: skip
-        ranks[described["rank"]] = described
-    return ranks
+    return {described["rank"]: described for described in found.values()}
 
 
 def make_document(ranks: dict[int, Row]) -> Row:
@@ -70,29 +66,24 @@ def make_document(ranks: dict[int, Row]) -> Row:
     }  # fmt: skip
 
 
-def _ns_of_cycle(described: Row) -> float:
-    begin, end = described["clock_begin"], described["clock_end"]
-    return (end["monotonic_ns"] - begin["monotonic_ns"]) / max(end["cycles"] - begin["cycles"], 1)
-
-
 def _rows(ranks: dict[int, Row]) -> Iterator[Row]:
     """All rows of all ranks, with times in ns."""
     for rank, described in ranks.items():
-        factor = _ns_of_cycle(described)
+        ghz = frequency(described)
         for row in described["sums"]["rows"]:
-            times = {f"{key}_ns": round(row[key] * factor) for key in ("time", "waited", "least", "most", "longest")}
+            times = {f"{key}_ns": round(row[key] / ghz) for key in ("time", "waited", "least", "most", "longest")}
             yield {"rank": rank, **{key: row[key] for key in ("sort", "kind", "code", "label", "count", "bytes",
                                                               "threads")}, **times}  # fmt: skip
 
 
 def _rank(rank: int, described: Row) -> Row:
-    sums, factor = described["sums"], _ns_of_cycle(described)
+    sums, ghz = described["sums"], frequency(described)
     cycles = {place: sums[key] if key else 0 for place, key in PLACES.items()}
     for row in sums["rows"]:
         cycles[_OF_SORT[row["sort"]]] += row["time"]
-    return {"rank": rank, "threads": sums["threads"], "makespan_ns": round((sums["end"] - sums["begin"]) * factor),
-            "places": {place: round(value * factor) for place, value in cycles.items()},
-            "not_recorded_ns": round(sums["off"] * factor)}  # fmt: skip
+    return {"rank": rank, "threads": sums["threads"], "makespan_ns": round((sums["end"] - sums["begin"]) / ghz),
+            "places": {place: round(value / ghz) for place, value in cycles.items()},
+            "not_recorded_ns": round(sums["off"] / ghz)}  # fmt: skip
 
 
 class _Names:

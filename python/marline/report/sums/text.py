@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from marline.report import text, without_tasks
 from marline.report.sums.document import CONSTRUCTS, SERIAL, TASKS
-from marline.units import count, duration, percent, plural, size
+from marline.units import count, duration, percent, size
 
 NOT_KNOWN = ("dependences, messages, critical path, efficiency and causes of idle time: record the run without "
              "MARLINE_TRACE_AGGREGATE for these")  # fmt: skip
@@ -23,7 +21,7 @@ Row = dict[str, Any]
 
 
 def print_sums(document: Row, console: Console) -> None:
-    parts = [_header(document), _places(document)]
+    parts = [text.header(document, "sums, and no records,"), _places(document)]
     parts += [_kinds(document)] if document["kinds"] else []
     parts += [_loops(document)] if document["loops"] else []
     parts += [_mpi(document)] if document["mpi"]["functions"] else []
@@ -45,7 +43,7 @@ def print_short(document: Row, console: Console) -> None:
     """What `marline trace` says after a run."""
     whole, places = _whole(document), document["total"]["places"]
     shares = ", ".join(f"{name} {percent(time, whole)}" for name, time in places.items() if time >= LEAST_SHARE * whole)
-    text.print_part(f"{_shape(document)}: {duration(document['total']['makespan_ns'])}, {shares}", console,
+    text.print_part(f"{text.shape(document)}: {duration(document['total']['makespan_ns'])}, {shares}", console,
                     soft_wrap=True)  # fmt: skip
     if lost := most_lost(document):
         text.print_part(f"biggest loss: {lost}", console, soft_wrap=True)
@@ -69,22 +67,6 @@ def most_lost(document: Row) -> str:
     return {"taskwait": f"threads wait at a taskwait or the end of a taskgroup {much}, with no task to run",
             "locks": f"threads wait for locks and critical regions {much}",
             "no region": f"threads have nothing to do outside of parallel regions {much}"}[name]  # fmt: skip
-
-
-def _header(document: Row) -> Text:
-    program = document["program"]
-    found = Text()
-    found.append(" ".join([Path(program["exe"]).name, *program["argv"][1:]]), style="bold")
-    found.append(f"\n{_shape(document)} on {program['runtime'] or 'a runtime without OMPT'}")
-    found.append(f", {text.mpi_name(program['mpi'])}" if program["mpi"] else "")
-    found.append(f"; sums, and no records, from {', '.join(program['hosts'])}")
-    return found
-
-
-def _shape(document: Row) -> str:
-    threads = sorted({rank["threads"] for rank in document["ranks"]})
-    each = str(threads[0]) if len(threads) == 1 else f"{threads[0]}-{threads[-1]}"
-    return f"{plural(len(document['ranks']), 'rank')} x {each} thread{'' if each == '1' else 's'}"
 
 
 def _whole(document: Row) -> int:

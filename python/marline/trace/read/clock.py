@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from .records import is_recorded
+from .records import TraceError, is_recorded
 
 ClockMap = Callable[[np.ndarray], np.ndarray]
 
 
-class ClockError(Exception):
+class ClockError(TraceError):
     """Clock data of a trace that cannot be used; the text is meant for the user."""
 
 

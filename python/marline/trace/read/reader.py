@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .causality import repair
-from .clock import ClockError, ClockMap, clock_maps
+from .clock import ClockMap, clock_maps
 from .container import Container, file_of_this_node
 from .events import EVENTS
 from .progress import Progress, no_progress
@@ -106,14 +106,11 @@ def _read_processes(folder: Path, only: str | None) -> tuple[dict[int, dict[str,
     ranks: dict[int, dict[str, Any]] = {}
     containers: dict[str, Container] = {}
     found: dict[tuple[str, int], _Process] = {}
-    for path in sorted(folder.glob("*.json")):
-        metadata = read_description(path)
+    for path, metadata in read_descriptions(folder).items():
         if metadata.get("aggregate"):
             raise TraceError(f"{folder} holds sums (MARLINE_TRACE_AGGREGATE), and no records: only `marline report "
                              f"{folder}` reads it, as text or --json")  # fmt: skip
         rank, name, process = metadata["rank"], metadata["file"], metadata["process"]
-        if rank in ranks:
-            raise TraceError(f"{path}: a second process says that it is rank {rank}: give each run its own folder")
         if (name, process) in found:
             raise TraceError(f"{path}: names the same records as {found[name, process].description.name}: damaged")
         ranks[rank] = metadata
@@ -162,6 +159,19 @@ def _read_streams(processes: list[_Process], tables: Tables, cut: list[str], pro
     return streams
 
 
+def read_descriptions(folder: Path) -> dict[Path, dict[str, Any]]:
+    """All descriptions of the folder, one for each rank."""
+    found: dict[Path, dict[str, Any]] = {}
+    ranks: set[int] = set()
+    for path in sorted(folder.glob("*.json")):
+        found[path] = read_description(path)
+        rank = found[path]["rank"]
+        if rank in ranks:
+            raise TraceError(f"{path}: a second process says that it is rank {rank}: give each run its own folder")
+        ranks.add(rank)
+    return found
+
+
 def read_description(path: Path) -> dict[str, Any]:
     try:
         metadata = json.loads(path.read_text(encoding="utf-8", errors="replace"))
@@ -173,7 +183,7 @@ def read_description(path: Path) -> dict[str, Any]:
     missing = [key for key in _KEYS if key not in metadata]
     if missing:
         raise TraceError(f"{path}: {', '.join(missing)} missing: the file is damaged")
-    # A process without records has no number among those that share a file.
+    # Processes that write records into one file are numbered; one that keeps sums writes none, and has no number.
     strange = [key for key, good in _KEYS.items()
                if not good(metadata[key]) and not (key == "process" and metadata.get("aggregate"))]  # fmt: skip
     if strange:
@@ -215,10 +225,7 @@ def _check_times(process: _Process, stream: _Stream) -> None:
 
 def _join(streams: list[_Stream], ranks: dict[int, dict[str, Any]], cut: list[str], rings: dict[int, Ring]) -> Trace:
     """One set of columns. Each stream is let go as soon as it is copied."""
-    try:
-        to_nanoseconds = clock_maps(ranks)
-    except ClockError as error:
-        raise TraceError(str(error)) from error
+    to_nanoseconds = clock_maps(ranks)
     began = beginning(rings, to_nanoseconds)
     if began is not None:
         streams = _cut_at(began, streams, rings, to_nanoseconds)
