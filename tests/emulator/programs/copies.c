@@ -48,7 +48,8 @@ static void rectangle(int i) {
 
 static void fill(int i) { CHECK(omp_target_memset(memory[i], i, N * sizeof(int), device_of(i)) == memory[i]); }
 
-/* Each of the tasks that run `work` is there before the first one's operation has ended. */
+/* Each of the tasks that run `work` is there before the first one's operation has ended. With several threads the
+ * tasks run at once, so they count with atomics. */
 static void run_tasks(void (*work)(int), int judged) {
   int started = 0, least = TASKS;
 #pragma omp parallel
@@ -56,9 +57,14 @@ static void run_tasks(void (*work)(int), int judged) {
   for (int i = 0; i < TASKS; i++) {
 #pragma omp task firstprivate(i) shared(started, least)
     {
+#pragma omp atomic
       started++;
       work(i);
-      if (started < least) least = started;
+      int seen;
+#pragma omp atomic read
+      seen = started;
+#pragma omp critical
+      if (seen < least) least = seen;
     }
   }
   CHECK_EQ(started, TASKS);

@@ -176,9 +176,14 @@ static void run_tasks(void (*construct)(int)) {
   for (int i = 0; i < kTasks; i++) {
 #pragma omp task firstprivate(i) shared(started, least)
     {
+#pragma omp atomic
       started++;
       construct(i);
-      if (started < least) least = started;
+      int seen;
+#pragma omp atomic read
+      seen = started;
+#pragma omp critical
+      if (seen < least) least = seen;
     }
   }
   const char* runtime = getenv("MARLINE_TEST_RUNTIME");
