@@ -76,6 +76,9 @@ class Deque {
   // A snapshot, for any thread; seq_cst as the re-check of the sleep protocol.
   bool empty() const { return bottom_.load(seq_cst) <= top_.load(seq_cst); }
 
+  // Any thread: changes with each push and pop of the owner.
+  int64_t bottom() const { return bottom_.load(relaxed); }
+
   // Owner only: how many tasks are queued, at most (thieves may have taken some).
   int64_t size_hint() const { return bottom_.load(relaxed) - top_cached_; }
 

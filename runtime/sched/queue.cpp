@@ -102,14 +102,32 @@ Task* steal_at(Member* victim) {
   return victim->shared != nullptr ? take_shared(victim) : nullptr;
 }
 
-// Tries the nearest victim first.
-Task* steal(Worker* worker, Member* thief) {
-  Team* team = thief->team;
-  int size = team->size;
-  if (size == 1) return nullptr;
-  int start = options().schedule.policy == SchedulePolicy::kRandom ? static_cast<int>(next_random(worker) % size) : 0;
+// Starts anywhere, and takes whatever it finds.
+[[gnu::noinline]] Task* steal_at_random(Worker* worker, Member* thief) {
+  int size = thief->team->size;
+  int start = static_cast<int>(next_random(worker) % size);
   for (int i = 1; i < size; ++i) {
     if (Task* task = steal_at(nth_victim(thief, (start + i - 1) % (size - 1)))) return task;
+  }
+  return nullptr;
+}
+
+// Tries the nearest victim first.
+Task* steal(Worker* worker, Member* thief) {
+  int size = thief->team->size;
+  if (size == 1) return nullptr;
+  if (options().schedule.policy == SchedulePolicy::kRandom) [[unlikely]] {
+    return steal_at_random(worker, thief);
+  }
+  if (!worker->thief.may_steal(size - 1)) return nullptr;
+  const bool measured = worker->thief.measures();
+  for (int i = 1; i < size; ++i) {
+    Member* victim = nth_victim(thief, i - 1);
+    if (measured) worker->thief.begin();
+    if (Task* task = steal_at(victim)) {
+      worker->thief.took(&victim->deque);
+      return task;
+    }
   }
   return nullptr;
 }

@@ -14,12 +14,13 @@
 #include "base/atomic.hpp"
 #include "base/intrusive.hpp"
 #include "base/memory/slab.hpp"
+#include "base/parker.hpp"
 #include "base/spin_lock.hpp"
 #include "platform/fp_control.hpp"
 #include "sched/deque.hpp"
-#include "sched/parker.hpp"
 #include "sched/priority.hpp"
 #include "sched/this_worker.hpp"
+#include "sched/thief.hpp"
 #include "sched/tied_waits.hpp"
 #include "sched/worker_parts.hpp"
 #include "task/discovery_counters.hpp"
@@ -60,6 +61,7 @@ struct alignas(kCacheLine) Worker {
   // random: for victims, and all choices under MARLINE_SCHEDULE=random.
   uint32_t random = 1, poll_countdown = 0;
   WaitingBeside beside;
+  Thief thief;
   CallContext context;
   bool root = false;  // a thread of the program, not one that the runtime created
   TaskFifo resumed;   // taken from `inbox`, oldest first

@@ -227,25 +227,39 @@ bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
   return true;
 }
 
+void spin_once(Worker* worker, Idleness& idle, Condition condition) {
+  for (uint32_t i = 0; i < idle.pause && !condition.done(condition.context); ++i) cpu_relax();
+  if (idle.pause == Idleness::kLongestPause || oversubscribed()) give_way(worker);
+  if (idle.pause < Idleness::kLongestPause) idle.pause *= 2;
+}
+
+// Where threads share cores, a thief that leaves short tasks to their creator sleeps, so that the creator has the core.
+// It does not announce that, else each push of a short task would wake it; so it sleeps for a short time only.
+void rest_unseen(Worker* worker, Condition condition) {
+  constexpr uint64_t kRest = 100 * 1000;  // ns
+  if (!condition.done(condition.context)) worker->parker.park_for(kRest);
+}
+
 void idle_once(Worker* worker, Idleness& idle, Condition condition) {
   flush_reports(worker);
   if (idle.since == 0 && !idle.polled) tool::report_wait(MARLINE_WAIT_FOR_WORK);
   if (options().priority.asynchronous && propagate_when_idle(worker)) [[unlikely]]
     return;
   if (poll_while_idle(worker, idle, condition)) return;
+  if (worker->thief.pauses())
+    return oversubscribed() ? rest_unseen(worker, condition) : spin_once(worker, idle, condition);
   uint64_t now = nanoseconds_now();
   if (idle.since == 0) {
     idle.since = now;
     ++worker->beside.undisturbed;
     worker->pool->flush_remote();
   }
-  if (now - idle.since < spin_nanoseconds(worker) && !sleeps_at_once(worker)) {
-    for (uint32_t i = 0; i < idle.pause && !condition.done(condition.context); ++i) cpu_relax();
-    if (idle.pause == Idleness::kLongestPause || oversubscribed()) give_way(worker);
-    if (idle.pause < Idleness::kLongestPause) idle.pause *= 2;
-    return;
-  }
+  if (now - idle.since < spin_nanoseconds(worker) && !sleeps_at_once(worker)) return spin_once(worker, idle, condition);
   progress_drop_idle_role(worker);  // a sleeping worker would keep others from the role
+  if (worker->thief.shuns() && oversubscribed()) {
+    worker->thief.forgive();
+    return rest_unseen(worker, condition);
+  }
   give_back_memory_unless(worker, must_not_sleep, &condition);
   sleep_unless(worker, must_not_sleep, &condition);
   idle = {};
