@@ -16,9 +16,10 @@ Atomic<uint64_t>& word_of(Member* member) { return member->team->sleepers[member
 
 // Step 1 of the protocol in idle.hpp. Returns the worker's first Member out of its reach, where the worker does not
 // announce itself; null: all are within its reach.
-const Member* announce(Worker* worker) {
+const Member* announce(Worker* worker, bool crowded) {
   worker->announced.store(1, seq_cst);
   for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+    m->team->crowded.store(crowded, relaxed);
     word_of(m).fetch_or(bit_of(m), seq_cst);
     if (bounds_reach(m)) return m->next_membership;
   }
@@ -43,7 +44,10 @@ void withdraw(Worker* worker, const Member* end) {
   worker->announced.store(0, relaxed);
   bool reach_may_shrink = false;
   for (Member* m = worker->memberships; m != end; m = m->next_membership) {
-    if (!take_back(m) && reach_may_shrink) worker->nesting.must_wake = true;
+    if (!take_back(m)) {
+      m->team->wakes_one.store(0, seq_cst);  // before the worker looks for work
+      if (reach_may_shrink) worker->nesting.must_wake = true;
+    }
     if (m->index == 0 && m->team->nesting.bounds_reach.load(relaxed)) reach_may_shrink = true;
   }
 }
@@ -94,6 +98,17 @@ bool wake_one_of(Team* team, const uint64_t* members) {
   return false;
 }
 
+void wake_sparingly(Team* team) {
+  const bool crowded = team->crowded.load(relaxed);
+  do {
+    if (team->wakes_one.load(seq_cst) != 0) return;
+    // Before the claim: the claimed worker clears it later. Without a claim nobody else would.
+    if (crowded) team->wakes_one.store(1, seq_cst);
+    if (wake_one_of(team, nullptr) || !crowded) return;
+    team->wakes_one.store(0, seq_cst);
+  } while (any_sleeps(team));  // another pusher may have left its wake-up to this call
+}
+
 void wake_all(Team* team) {
   for (int i = 0; i * 64 < team->size; ++i) {
     if (team->sleepers[i].load(seq_cst) == 0) continue;
@@ -104,8 +119,8 @@ void wake_all(Team* team) {
   }
 }
 
-void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context, uint64_t limit) {
-  const Member* end = announce(worker);
+void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context, bool crowded, uint64_t limit) {
+  const Member* end = announce(worker, crowded);
   // Steps 2 and 3 of the protocol in idle.hpp. If the reach has grown since step 1, the worker is not announced there;
   // if it has shrunk, it has not looked everywhere.
   if (!has_work(worker, context) && first_out_of_reach(worker) == end) {

@@ -11,6 +11,11 @@
 // 1 and a are ordered before 2 and b in the single total order of seq_cst operations, so either the sleeper sees the
 // work in 2, or the pusher sees the sleeper in b. With acquire and release only, both could miss each other.
 //
+// Where threads outnumber cores, a woken worker does not run at once, and each wake-up takes the pusher as long as many
+// short tasks. So there a pusher wakes no other worker before the woken one has looked for work (Team::wakes_one). That
+// one withdraws first, then looks, and wakes the next one if there is more than it takes. So a pusher that sees
+// `wakes_one` set has made its work visible before that look.
+//
 // Reach. Member 0 of a nested region's team (docs/design/nested-teams.md) runs tasks of the surrounding teams only
 // while all other members of its team sleep. It announces itself, and looks for work, only in the teams whose tasks it
 // may run: its reach. When other members fall asleep its reach grows, and the last of them wakes it. By the argument
@@ -42,17 +47,30 @@ inline Member* next_in_reach(const Member* place) { return bounds_reach(place) ?
 // Wakes one sleeping member of a set (bits as in Team::sleepers; null: all members). False: none of them sleeps.
 bool wake_one_of(Team* team, const uint64_t* members);
 
-// Wakes one sleeping member, if any. Called after a seq_cst operation has made work for any member visible. By then the
-// work may be done, and the team may belong to another region, with another size: so this looks at all members that the
-// team has room for, and may wake one in vain.
-inline void wake_one(Team* team) {
+// Wakes one sleeping member, unless threads outnumber cores and another one has been woken and not looked for work yet.
+void wake_sparingly(Team* team);
+
+// Whether a member sleeps. The team may belong to another region by now, with another size: so this looks at all
+// members that the team has room for.
+inline bool any_sleeps(const Team* team) {
   int words = (team->capacity + 63) / 64;
   for (int i = 0; i < words; ++i) {
     if (team->sleepers[i].load(seq_cst) != 0) [[unlikely]] {
-      wake_one_of(team, nullptr);
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+// Wakes one sleeping member, if any, perhaps in vain: by now the work may be done. Called after a seq_cst operation has
+// made work for any member visible.
+inline void wake_one(Team* team) {
+  if (any_sleeps(team)) wake_one_of(team, nullptr);
+}
+
+// The same for a task in a queue of the team.
+inline void wake_for_task(Team* team) {
+  if (any_sleeps(team)) wake_sparingly(team);
 }
 
 // Wakes every sleeping member (barrier release).
@@ -65,7 +83,9 @@ inline void wake_worker(Worker* worker) {
 
 inline constexpr uint64_t kNoLimit = ~uint64_t{0};
 
-// Waits for a wake-up, for at most `limit` nanoseconds, unless `has_work(worker, context)` returns true. Owner only.
-void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context, uint64_t limit = kNoLimit);
+// Waits for a wake-up, for at most `limit` nanoseconds, unless `has_work(worker, context)` returns true. `crowded`:
+// threads outnumber cores. Owner only.
+void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context, bool crowded,
+                  uint64_t limit = kNoLimit);
 
 }  // namespace marline

@@ -190,7 +190,7 @@ bool push_shared(Member* member, Task* task, QueueClass kind, uint32_t coin) {
   SharedQueue* queue = queue_for(member, task, kind);
   if (queue == nullptr) return false;
   queue->push(task, coin);
-  if (!wake_one_of(member->team, queue->members)) wake_one(member->team);
+  if (!wake_one_of(member->team, queue->members)) wake_for_task(member->team);
   return true;
 }
 

@@ -277,7 +277,7 @@ void enqueue(Worker* worker, Task* task) {
   }
   team->injected.push(task);
   fence_seq_cst();
-  wake_one(team);
+  wake_for_task(team);
 }
 
 void enqueue_own(Member* member, Task* task, QueueClass kind) {
@@ -289,7 +289,7 @@ void enqueue_own(Member* member, Task* task, QueueClass kind) {
     }
     member->deque.push(task);
   }
-  wake_one(member->team);
+  wake_for_task(member->team);
 }
 
 void give_back(Member* member, Task* task) {
@@ -298,7 +298,7 @@ void give_back(Member* member, Task* task) {
   } else {
     member->deque.push(task);
   }
-  wake_one(member->team);  // a worker that looked in between has not found the task
+  wake_for_task(member->team);  // a worker that looked in between has not found the task
 }
 
 bool is_overtaken(Worker* worker, Task* task) {
@@ -322,7 +322,7 @@ void enqueue_yielded(Worker* worker, Member* member, Task* task) {
     member->yielded.push_back(task);
     member->yielded_count.fetch_add(1, seq_cst);
   }
-  wake_one(member->team);
+  wake_for_task(member->team);
 }
 
 Found find_work(Worker* worker) {

@@ -232,6 +232,10 @@ struct alignas(kCacheLine) Team {
   // The members that sleep: bit i of word i / 64 is for member i. Set by the member before its last look, cleared by
   // its waker or by itself (sched/idle.cpp).
   alignas(kCacheLine) Atomic<uint64_t> sleepers[kMaskWords] = {};
+  // 1: a woken member has not looked for work yet (sched/idle.hpp).
+  Atomic<uint32_t> wakes_one{0};
+  // Whether the member that fell asleep last found fewer cores than threads; orders nothing.
+  Atomic<bool> crowded{false};
 
   alignas(kCacheLine) Atomic<uint64_t> epoch{0};  // barriers completed; written by the last thread to arrive
   // At that barrier the region was cancelled, and not all threads were at its end (exec/team/region_cancellation.hpp).

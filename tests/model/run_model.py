@@ -18,6 +18,7 @@ from pathlib import Path
 
 DEPTH = 2_000_000
 MEMORY_MIB = 2048
+LARGE_MIB = 12288
 TRUNCATED = ("max search depth too small", "Search not completed", "out of memory", "hash table full")
 
 
@@ -38,7 +39,8 @@ def check(options: argparse.Namespace, defines: list[str], folder: Path) -> int:
     model = options.model.resolve()
     run([options.spin, "-a", *defines, str(model)], folder)
     # -O0: compiling spin's verifier with optimisation takes longer than most of these searches.
-    run([options.cc, "-O0", "-w", "-DSAFETY", f"-DMEMLIM={MEMORY_MIB}", "-o", "pan", "pan.c"], folder)
+    flags = ["-O2", "-DCOLLAPSE", f"-DMEMLIM={LARGE_MIB}"] if options.large else ["-O0", f"-DMEMLIM={MEMORY_MIB}"]
+    run([options.cc, *flags, "-w", "-DSAFETY", "-o", "pan", "pan.c"], folder)
     report = run([str(folder / "pan"), f"-m{DEPTH}"], folder)
     print(report)
     errors = re.search(r"errors: (\d+)", report)
@@ -63,6 +65,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--spin", default="spin")
     parser.add_argument("--cc", default="cc")
+    parser.add_argument("--large", action="store_true", help="a search of minutes, with more memory")
     parser.add_argument("--expect", choices=["pass", "fail"], required=True)
     parser.add_argument("model", type=Path)
     options, defines = parser.parse_known_args()

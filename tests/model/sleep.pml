@@ -12,13 +12,20 @@
 //   mask         bit w set: worker w has announced that it sleeps
 //   parker[w]    EMPTY, PARKED or NOTIFIED;  asleep[w]: in the kernel, on the futex
 //
+//   wakes_one    with CROWDED: a worker has been woken and has not looked for work yet, so nobody wakes another one
+//
+// With ENDLESS a task may run for ever, for example because it waits for another task. So a woken worker that finds more
+// tasks than it takes wakes the next one. Without ENDLESS all tasks end, and the search is smaller.
+//
 // A worker's first RESTS sleeps may end by themselves (Parker::park_for), whatever a waker is about to do.
 //
-// Invariant: when no process can move any more, every task has been run (no lost wake-up).
+// Invariant: when no process can move any more, every task has been started (no lost wake-up); TASKS <= WORKERS.
 //
 // Mutants, each of which must be found: 1 no second look after the announcement; 2 the pusher's store is not ordered
 // before its load of the mask; 3 park sleeps although it was notified; 4 the announcement is not ordered before the
-// second look.
+// second look. With CROWDED: 5 a woken worker clears `wakes_one` at the very end; 6 it wakes no other one;
+// 7 `wakes_one` is set after the sleeper was claimed; 8 it stays set where no sleeper was claimed; 9 the pusher
+// looks for no other sleeper then.
 #ifndef MUTANT
 #define MUTANT 0
 #endif
@@ -31,6 +38,12 @@
 #ifndef RESTS
 #define RESTS 1
 #endif
+#ifndef CROWDED
+#define CROWDED 0
+#endif
+#ifndef ENDLESS
+#define ENDLESS 1
+#endif
 
 mtype = { EMPTY, PARKED, NOTIFIED };
 
@@ -39,6 +52,7 @@ bool mask[WORKERS];
 bool mask_buffered[WORKERS];
 mtype parker[WORKERS] = EMPTY;
 bool asleep[WORKERS];
+bool wakes_one;
 
 // Takes a task if there is one: the deque's own correctness is deque.pml's business.
 inline find_work(found) {
@@ -103,17 +117,89 @@ inline announce() {
 #endif
 }
 
+// woken: somebody has claimed this worker's bit.
 inline withdraw() {
-  d_step { mask_buffered[me] = false; mask[me] = false }
+  d_step { woken = !mask[me] && !mask_buffered[me]; mask_buffered[me] = false; mask[me] = false };
+#if MUTANT != 5
+  if
+  :: woken -> wakes_one = false
+  :: else
+  fi
+#endif
+}
+
+// The mask is one word: read by one load; the lowest bit is cleared by one compare-and-swap.
+inline first_sleeper(claim) {
+  d_step {
+    w = 0;
+    do
+    :: w < WORKERS && !mask[w] -> w++
+    :: w < WORKERS && mask[w] -> mask[w] = !claim; break
+    :: w == WORKERS -> break
+    od
+  }
+}
+
+inline wake_one() {
+  do
+  :: true ->
+     first_sleeper(false);
+     if
+     :: w == WORKERS || (CROWDED && wakes_one) -> break
+     :: else
+     fi;
+#if CROWDED && MUTANT != 7
+     wakes_one = true;
+#endif
+     first_sleeper(true);
+#if CROWDED && MUTANT == 7
+     wakes_one = true;
+#endif
+     if
+     :: w < WORKERS ->
+        unpark(w);
+        break
+     :: else
+     fi;
+     // Meanwhile another pusher may have left its wake-up to this one.
+#if CROWDED && MUTANT != 8
+     wakes_one = false;
+#endif
+#if MUTANT == 9
+     break
+#endif
+  od;
+  skip;  // spin lets no jump end at a d_step
+  d_step { w = 0; old = EMPTY }
 }
 
 proctype worker(byte me) {
-  bool found, parked, work;
-  byte rests = RESTS;
+  bool found, parked, work, woken, slept;
+  byte rests = RESTS, w;
+  mtype old;
   do
   :: find_work(found);
      if
-     :: found
+     :: found ->
+#if ENDLESS
+        if
+        :: slept && visible > 0 && MUTANT != 6 -> wake_one()
+        :: else
+        fi;
+        slept = false;
+#if MUTANT == 5
+        if
+        :: woken -> wakes_one = false; woken = false
+        :: else
+        fi;
+#endif
+        if
+        :: skip
+        :: skip -> end_long: false  // the task does not end
+        fi
+#else
+        skip
+#endif
      :: else ->
         announce();
 #if MUTANT == 1
@@ -125,56 +211,43 @@ proctype worker(byte me) {
         :: work
         :: else -> park()
         fi;
-        withdraw()
+        withdraw();
+        d_step { slept = ENDLESS; parked = false; work = false }
      fi
   od
 }
 
-// The worker's store buffer drains at any time (mutant 4; nothing is in it otherwise).
+// A store buffer drains at any time. Where the model orders a store before the next load, the store is made at once.
+#if MUTANT == 4
 proctype drain(byte w) {
 end_drain:
   do
   :: atomic { mask_buffered[w] -> mask_buffered[w] = false; mask[w] = true }
   od
 }
+#endif
 
-// So does the pusher's.
+#if MUTANT == 2
 active proctype drain_pusher() {
 end_drain:
   do
   :: d_step { buffered > 0 -> buffered--; visible++ }
   od
 }
+#endif
 
 active proctype pusher() {
   byte pushed, w;
-  bool claimed;
   mtype old;
   do
   :: pushed < TASKS ->
      pushed++;
+#if MUTANT == 2
      buffered++;
-#if MUTANT != 2
-     buffered == 0;  // seq_cst: the store is visible before the next load
+#else
+     visible++;
 #endif
-     w = 0;
-     claimed = false;
-     do
-     :: w < WORKERS && !claimed ->
-        if
-        :: mask[w] ->  // read, then clear by compare-and-swap
-           d_step {
-             claimed = mask[w];
-             mask[w] = false
-           }
-           if
-           :: claimed -> unpark(w)
-           :: else -> w++
-           fi
-        :: else -> w++
-        fi
-     :: else -> break
-     od
+     wake_one()
   :: else -> break
   od
 }
@@ -183,8 +256,11 @@ init {
   byte i;
   atomic {
     for (i : 0 .. WORKERS - 1) {
-      run worker(i);
+      run worker(i)
+#if MUTANT == 4
+      ;
       run drain(i)
+#endif
     }
   }
 }

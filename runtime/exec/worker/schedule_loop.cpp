@@ -201,7 +201,7 @@ void rest_between_polls(Worker* worker, Idleness& idle, Condition condition, boo
     return;
   }
   Rest context{condition, operations};
-  sleep_unless(worker, must_not_rest, &context, rest);
+  sleep_unless(worker, must_not_rest, &context, oversubscribed(), rest);
   idle.slept = idle.rested = true;
   idle.fruitless_polls = 0;
   if (nanoseconds_now() - now < rest) idle.polls_since = 0;  // woken: work has come, even if it has ended already
@@ -261,7 +261,7 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
     return rest_unseen(worker, condition);
   }
   give_back_memory_unless(worker, must_not_sleep, &condition);
-  sleep_unless(worker, must_not_sleep, &condition);
+  sleep_unless(worker, must_not_sleep, &condition, oversubscribed());
   idle = {};
   idle.slept = true;
 }
@@ -278,7 +278,9 @@ void end_idleness(Worker* worker, Idleness& idle) {
   idle = {};
   if (!pass_on) return;
   worker->nesting.must_wake = false;
-  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) wake_one(m->team);
+  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+    polled ? wake_one(m->team) : wake_for_task(m->team);
+  }
 }
 
 // A frame that waits in place over another one has nothing to do: the other frame gets a turn.
@@ -389,7 +391,7 @@ Team* wait_for_job(Worker* worker) {
     give_back_memory_unless(worker, job_posted, nullptr);
     while (SlabPool::shrink() && !job_posted(worker, nullptr)) {
     }
-    sleep_unless(worker, job_posted, nullptr);
+    sleep_unless(worker, job_posted, nullptr, false);
   }
 }
 
