@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Model of the sleep/wake protocol of runtime/sched/idle.hpp and of runtime/sched/parker.hpp, with store buffers.
+// Model of the sleep/wake protocol of runtime/sched/idle.hpp and of runtime/base/parker.hpp, with store buffers.
 //
 // WORKERS workers take tasks from one queue, and sleep when they find none; a pusher pushes TASKS tasks. (Several
 // queues do not matter here: a sleeper looks at all of them, a task is in one.) Memory is TSO: a store goes into the

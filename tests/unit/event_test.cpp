@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// task/event.hpp and sched/parker.hpp: each journey of the event's word, and both under a racing fulfiller or waker.
+// task/event.hpp and base/parker.hpp: each journey of the event's word, and both under a racing fulfiller or waker.
 #include "task/event.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <atomic>
 #include <thread>
 
-#include "sched/parker.hpp"
+#include "base/parker.hpp"
 
 namespace marline {
 namespace {
