@@ -43,6 +43,7 @@ class PriorityQueue {
     }
     words_[word].store(words_[word].load(relaxed) | uint64_t{1} << bucket % 64, relaxed);
     size_.store(size_.load(relaxed) + 1, relaxed);
+    pushes_.store(pushes_.load(relaxed) + 1, relaxed);
     // seq_cst: the first half of the sleep protocol (sched/idle.hpp).
     summary_.store(summary_.load(relaxed) | uint64_t{1} << word, seq_cst);
   }
@@ -67,6 +68,7 @@ class PriorityQueue {
   // Snapshots. seq_cst: the re-check of the sleep protocol.
   bool empty() const { return summary_.load(seq_cst) == 0; }
   int64_t size() const { return size_.load(relaxed); }
+  int64_t pushes() const { return pushes_.load(relaxed); }
 
   // The highest bucket in use, or -1. Also a snapshot, unless the lock is held.
   int highest() const {
@@ -82,7 +84,8 @@ class PriorityQueue {
   static_assert(kWords <= 64);
 
   SpinLock lock_;
-  Atomic<int64_t> size_{0};  // written under the lock, as are the bitmaps
+  Atomic<int64_t> size_{0};  // written under the lock, as are `pushes_` and the bitmaps
+  Atomic<int64_t> pushes_{0};
   Atomic<uint64_t> summary_{0};
   Atomic<uint64_t> words_[kWords] = {};
   Fifo<Task, &Task::next> buckets_[kPriorityBuckets];

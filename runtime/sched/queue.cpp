@@ -125,7 +125,7 @@ Task* steal(Worker* worker, Member* thief) {
     Member* victim = nth_victim(thief, i - 1);
     if (measured) worker->thief.begin();
     if (Task* task = steal_at(victim)) {
-      worker->thief.took(&victim->deque);
+      worker->thief.took(&victim->deque, victim->deque.bottom());
       return task;
     }
   }
@@ -133,17 +133,26 @@ Task* steal(Worker* worker, Member* thief) {
 }
 
 // Takes a task with a priority: from the member's own queue, else from another member's.
-Task* take_urgent(Member* member) {
+Task* take_urgent(Worker* worker, Member* member) {
   if (Task* task = member->urgent->pop()) return task;
-  for (int i = 0; i + 1 < member->team->size; ++i) {
-    if (Task* task = nth_victim(member, i)->urgent->pop()) return task;
+  const bool random = options().schedule.policy == SchedulePolicy::kRandom;
+  const int others = member->team->size - 1;
+  if (others == 0 || (!random && !worker->thief.may_steal(others))) return nullptr;
+  const bool measured = !random && worker->thief.measures();
+  for (int i = 0; i < others; ++i) {
+    PriorityQueue* queue = nth_victim(member, i)->urgent;
+    if (measured) worker->thief.begin();
+    if (Task* task = queue->pop()) {
+      if (!random) worker->thief.took(queue, queue->pushes());
+      return task;
+    }
   }
   return nullptr;
 }
 
 Task* find_in_team(Worker* worker, Member* member) {
   if (priorities_in_use()) {
-    if (Task* task = take_urgent(member)) return task;
+    if (Task* task = take_urgent(worker, member)) return task;
   }
   if (Task* task = pop_own_deque(worker, member)) return task;
   if (member->shared != nullptr) [[unlikely]] {

@@ -32,11 +32,10 @@ constexpr int kMostOthers = 8;
 
 void Thief::begin() { began_ = cycles(); }
 
-void Thief::measure(const Deque* queue) {
-  const int64_t bottom = queue->bottom();
-  if (queue == queue_ && bottom != bottom_) ++sample_.moves;
+void Thief::measure(const void* queue, int64_t moves) {
+  if (queue == queue_ && moves != moves_) ++sample_.moves;
   queue_ = queue;
-  bottom_ = bottom;
+  moves_ = moves;
   took_ = cycles();
 }
 

@@ -7,8 +7,6 @@
 // between two steals, ever longer. A longer task, or a victim that leaves its queue alone, ends that.
 #pragma once
 
-#include "sched/deque.hpp"
-
 #include <cstdint>
 
 namespace marline {
@@ -35,12 +33,12 @@ class Thief {
   bool measures() const { return unmeasured_ == 0; }
   void begin();
 
-  // A task was stolen from this queue.
-  void took(const Deque* queue) {
+  // A task was stolen from this queue. `moves`: a number of the queue that its owner changes when it pushes.
+  void took(const void* queue, int64_t moves) {
     if (unmeasured_ != 0) {
       --unmeasured_;
     } else {
-      measure(queue);
+      measure(queue, moves);
     }
   }
 
@@ -52,10 +50,10 @@ class Thief {
   struct Sample {
     uint64_t stealing = 0, running = 0;  // cycles() of base/clock.hpp
     uint32_t steals = 0;
-    uint32_t moves = 0;  // steals between which the victim has pushed or popped
+    uint32_t moves = 0;  // steals between which the victim has worked on its queue
   };
 
-  void measure(const Deque* queue);
+  void measure(const void* queue, int64_t moves);
   void end_task(int others);
   void judge(int others, uint64_t now);
   bool pause_has_ended() const;
@@ -63,10 +61,10 @@ class Thief {
   uint64_t began_ = 0, took_ = 0;  // of the measured steal whose task runs; took_ 0: there is none
   uint64_t pause_ = 0, resumes_ = 0;
   Sample sample_;
-  const Deque* queue_ = nullptr;  // of the last measured steal; only compared
-  int64_t bottom_ = 0;            // its bottom then
-  uint32_t rejected_ = 0;         // samples that were not worth their steals, less kForgiven for each that was
-  uint32_t unmeasured_ = 0;       // steals that come before the next measured one
+  const void* queue_ = nullptr;  // of the last measured steal; only compared
+  int64_t moves_ = 0;            // its number then
+  uint32_t rejected_ = 0;        // samples that were not worth their steals, less kForgiven for each that was
+  uint32_t unmeasured_ = 0;      // steals that come before the next measured one
 };
 
 }  // namespace marline

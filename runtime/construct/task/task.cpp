@@ -76,13 +76,24 @@ template <auto plenty>
   if ((own > 0 || o.priority.propagates) && !priorities_in_use()) g_priorities_in_use.store(true, seq_cst);
 }
 
+// Whether the new task would be the next one that its creator takes from its queues.
+bool comes_first(Member* member, const Task* task) {
+  if (options().schedule.policy != SchedulePolicy::kLifo || options().strict_constraint || member->shared != nullptr)
+    return false;
+  int highest = member->urgent->highest();
+  return highest < 0 || (task->priority.load(relaxed) > 0 && PriorityQueue::bucket_of(task) >= highest);
+}
+
 // If enough tasks are queued, runs the most urgent one at once, instead of the new one.
 [[gnu::noinline]] void run_most_urgent(Worker* worker, Task* task) {
   Member* member = worker->member;
-  enqueue_own(member, task);
   int64_t limit = options().max_ready;
-  if (limit == 0 || worker->fiber->depth >= kDeepest) return;
-  if (member->urgent->size() + member->deque.size() < limit) return;
+  const bool runs_one = limit != 0 && worker->fiber->depth < kDeepest;
+  if (runs_one && member->urgent->size() + member->deque.size() >= limit && comes_first(member, task)) {
+    return run_at_creation(worker, task);
+  }
+  enqueue_own(member, task);
+  if (!runs_one || member->urgent->size() + member->deque.size() < limit) return;
   Task* first = pop_own(member);
   if (first == nullptr) return;
   if (may_start(worker, first)) {
