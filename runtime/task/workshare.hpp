@@ -33,7 +33,8 @@ struct alignas(kCacheLine) Workshare {
   uint64_t chunk = 0;
   void* reductions = nullptr;  // the first thread's block of a GCC reduction (construct/task/gcc_reduction.hpp)
   void* memory = nullptr;      // zeroed, shared by the team during the construct; freed by the last thread to leave
-  alignas(kCacheLine) Atomic<uint64_t> next{0};  // first iteration that no thread has taken
+  // The first iteration that no thread has taken; of a guided loop, the number of chunks taken.
+  alignas(kCacheLine) Atomic<uint64_t> next{0};
   // The first iteration of the chunk that has the turn for its `ordered` regions.
   alignas(kCacheLine) Atomic<uint64_t> ordered_next{0};
 };
@@ -49,8 +50,9 @@ struct LoopPlace {
   Atomic<uint64_t>* adds_to = nullptr;
   uint64_t iterations = 0;
   uint64_t chunk = 0;
-  uint64_t position = 0;  // static: first iteration of the thread's next chunk
+  uint64_t position = 0;  // static: first iteration of the thread's next chunk; guided: of chunk number `passed`
   uint64_t step = 0;      // static: distance between two chunks of the thread
+  uint64_t passed = 0;    // guided
   uint64_t first = 0;     // the current chunk: [first, end)
   uint64_t end = 0;
   uint64_t lower = 0, upper = 0, stride = 0;  // the program's bounds, as the face keeps them
