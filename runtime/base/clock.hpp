@@ -21,6 +21,28 @@ inline uint64_t cycles() {
 #endif
 }
 
+// The same, read when all earlier loads have got their values.
+inline uint64_t cycles_after_loads() {
+#if defined(__x86_64__)
+  unsigned processor;
+  return __builtin_ia32_rdtscp(&processor);
+#else
+  asm volatile("isb" ::: "memory");
+  return cycles();
+#endif
+}
+
+// About as many ticks of cycles() as there are in this time. For bounds, where a factor of two does not matter.
+inline uint64_t cycles_about(uint64_t nanoseconds) {
+#if defined(__x86_64__)
+  return 3 * nanoseconds;
+#else
+  uint64_t per_second;
+  asm volatile("mrs %0, cntfrq_el0" : "=r"(per_second));
+  return nanoseconds * (per_second / 1'000'000) / 1000;
+#endif
+}
+
 // Ticks of cycles() per second. The first call may take a millisecond, so do not make it on a hot path.
 double cycles_per_second();
 

@@ -11,22 +11,24 @@ namespace marline {
 
 namespace {
 
-// Tasks are worth a steal that take at least so many times what it takes; measured over task lengths, on processors
-// 26 and 170 ns apart: below that, two threads are slower than one.
-constexpr uint64_t kWorth = 2;
+// A thief is worth what it takes if it spends at least this part of its time in the bodies of tasks, rather than in
+// steals, starts and completions, which wait for cache lines and make other threads wait for them. Measured over task
+// lengths, on processors 26 and 170 ns apart: below that, two threads are slower than one.
+constexpr uint64_t kWorth = 3, kWorthOf = 5;
 // The size of a sample; while the thief pauses, one steal is a sample.
-constexpr uint32_t kSample = 8;
-// Between two samples, where the thief is welcome. Reading the clock is a tenth of a steal.
-constexpr uint32_t kUnmeasured = 24;
-// The first pause is as long as a steal, the next ones each twice as long, up to 2^kDoublings times. A steal costs the
-// creator about two steals' time: at most a few per cent.
-constexpr uint32_t kDoublings = 6;
+constexpr uint32_t kSample = 4;
+// Between two samples, where the thief is welcome: a measured steal takes a few tens of nanoseconds longer.
+constexpr uint32_t kUnmeasured = 124;
+// The first pause is as long as a steal and what it led to, the next ones each twice as long, up to 2^kDoublings times.
+// Meanwhile the creator gets on; while the thief works it may hardly do so. So it loses at most a few per cent.
+constexpr uint32_t kDoublings = 5;
 // A sample that was worth it makes up for so many that were not: one task that an interrupt has made long does not
 // bring all steals back, three long tasks do.
 constexpr uint32_t kForgiven = 3;
-// Thieves that share a victim pause for longer, each as if so many others did the same at most: so no pause is longer
-// than 512 steals, some 50 to 200 us.
+// Thieves that share a victim pause for longer, each as if so many others did the same at most.
 constexpr int kMostOthers = 8;
+// No pause is longer: in ns.
+constexpr uint64_t kLongestPause = 100'000;
 
 }  // namespace
 
@@ -41,8 +43,21 @@ void Thief::measure(const void* queue, int64_t moves) {
 
 bool Thief::pause_has_ended() const { return cycles() >= resumes_; }
 
+void Thief::body_begins() { body_began_ = cycles_after_loads(); }
+
+void Thief::body_ends() {
+  if (body_began_ == 0) return;  // the task began on another thread
+  sample_.bodies += cycles_after_loads() - body_began_;
+  body_began_ = 0;
+}
+
 void Thief::end_task(int others) {
   const uint64_t now = cycles();
+  if (body_began_ != 0) {  // a body has been suspended: what it needed is not known
+    took_ = body_began_ = 0;
+    sample_ = {};
+    return;
+  }
   sample_.stealing += took_ - began_;
   sample_.running += now - took_;
   took_ = 0;
@@ -54,7 +69,8 @@ void Thief::forgive() { rejected_ -= std::min(rejected_, kForgiven); }
 void Thief::judge(int others, uint64_t now) {
   const Sample sample = sample_;
   sample_ = {};
-  const bool worth = sample.running >= kWorth * sample.stealing || sample.moves == 0;
+  const bool is_long = kWorthOf * sample.bodies >= kWorth * (sample.stealing + sample.running);
+  const bool worth = is_long || sample.moves == 0;
   if (worth) {
     forgive();
     if (rejected_ == 0) unmeasured_ = kUnmeasured;
@@ -67,7 +83,8 @@ void Thief::judge(int others, uint64_t now) {
   }
   const uint32_t doublings = rejected_ - kBeforePause;
   const auto sharing = static_cast<uint64_t>(std::min(others, kMostOthers));
-  pause_ = (sample.stealing / sample.steals << doublings) * sharing;
+  const uint64_t once = (sample.stealing + sample.running) / sample.steals;
+  pause_ = std::min((once << doublings) * sharing, cycles_about(kLongestPause));
   resumes_ = now + pause_;
 }
 

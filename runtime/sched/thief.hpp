@@ -2,9 +2,9 @@
 //
 // Whether a worker without tasks should steal now. A steal moves the task's cache lines to the thief and, when the
 // task's memory is used again, back to its creator. A task that takes less time than that is better run by its creator,
-// and while a thief takes many such tasks, the creator hardly gets on. So a thief measures what it takes. If the tasks
-// run for less than about twice what the steals take, and the victim works on its queue itself, the thief pauses
-// between two steals, ever longer. A longer task, or a victim that leaves its queue alone, ends that.
+// and while a thief takes many such tasks, the creator hardly gets on. So a thief measures how much of its time it
+// spends in the bodies of tasks. If that is too little, and the victim works on its queue itself, the thief pauses
+// between two steals, ever longer. Longer tasks, or a victim that leaves its queue alone, end that.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,12 @@ class Thief {
   bool measures() const { return unmeasured_ == 0; }
   void begin();
 
+  // Whether the bodies of tasks are measured: that of the stolen one, and of those that became ready meanwhile.
+  bool times_bodies() const { return took_ != 0; }
+  // Around such a body. The worker may have become another one in between.
+  void body_begins();
+  void body_ends();
+
   // A task was stolen from this queue. `moves`: a number of the queue that its owner changes when it pushes.
   void took(const void* queue, int64_t moves) {
     if (unmeasured_ != 0) {
@@ -48,7 +54,8 @@ class Thief {
 
   // Several steals in a row, judged together: whether the victim works shows only after some time.
   struct Sample {
-    uint64_t stealing = 0, running = 0;  // cycles() of base/clock.hpp
+    // cycles() of base/clock.hpp; `running`: from the steals until the worker had no tasks any more, bodies included.
+    uint64_t stealing = 0, running = 0, bodies = 0;
     uint32_t steals = 0;
     uint32_t moves = 0;  // steals between which the victim has worked on its queue
   };
@@ -59,6 +66,7 @@ class Thief {
   bool pause_has_ended() const;
 
   uint64_t began_ = 0, took_ = 0;  // of the measured steal whose task runs; took_ 0: there is none
+  uint64_t body_began_ = 0;        // 0: none runs that is measured
   uint64_t pause_ = 0, resumes_ = 0;
   Sample sample_;
   const void* queue_ = nullptr;  // of the last measured steal; only compared

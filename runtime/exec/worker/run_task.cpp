@@ -221,7 +221,10 @@ void end_claimed(Worker* worker, Task* task) {
   complete_at_once(worker, task);
 }
 
-Task* run_task(Task* task) {
+namespace {
+
+template <bool measured>
+[[gnu::always_inline]] inline Task* run_from_queue(Task* task) {
   Worker* worker = this_worker();
   if (task->has(task_flag::kBodyDone)) {
     flush_other_reports(worker, task);
@@ -233,8 +236,10 @@ Task* run_task(Task* task) {
   }
   Fiber* fiber = worker->fiber;
   Task* previous = begin_body(worker, task, fiber);
+  if (measured) worker->thief.body_begins();
   task->invoke(task);
   worker = this_worker();
+  if (measured) worker->thief.body_ends();
   end_body(worker, task, fiber, previous);
   if (!ends_alone(task)) return complete_body(worker, task, previous);
   Task* parent = task->parent;
@@ -243,6 +248,12 @@ Task* run_task(Task* task) {
   report(worker, parent, group);
   return nullptr;
 }
+
+}  // namespace
+
+Task* run_task(Task* task) { return run_from_queue<false>(task); }
+
+Task* run_measured(Task* task) { return run_from_queue<true>(task); }
 
 Task* run_created(Worker* worker, Task* task, Fiber* fiber) {
   if (is_cancelled(task)) [[unlikely]] {

@@ -11,6 +11,9 @@ namespace marline {
 // After the call the thread may be another one.
 Task* run_task(Task* task);
 
+// The same for a worker that measures the bodies of tasks (Thief::times_bodies).
+Task* run_measured(Task* task);
+
 // The same for a new child of the current task, on `fiber`, which the current task's fiber has called
 // (exec/fiber/fiber.hpp). If `fiber` is still called after it, the thread is the same.
 Task* run_created(Worker* worker, Task* task, Fiber* fiber);

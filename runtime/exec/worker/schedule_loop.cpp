@@ -293,6 +293,8 @@ void end_idleness(Worker* worker, Idleness& idle) {
   yield_to_caller();
 }
 
+Task* run_here(Task* task) { return this_worker()->thief.times_bodies() ? run_measured(task) : run_task(task); }
+
 bool has_yielded(const Task* task) {
   return task->fiber != nullptr && task->fiber->waits_for->kind == WaitKind::kYield;
 }
@@ -319,7 +321,7 @@ void schedule_on_this_fiber() {
     }
     worker->member = found.member;
     for (Task* task = found.task; task != nullptr;) {
-      task = run_task(task);
+      task = run_here(task);
       if (task != nullptr && this_worker()->fiber->caller != nullptr) {
         enqueue(this_worker(), task);
         return;
@@ -364,7 +366,7 @@ void work_until(bool (*done)(void*), void* context) {
         enqueue(worker, found.task);
         break;
       }
-      found.task = run_task(found.task);
+      found.task = run_here(found.task);
     }
   }
   end_idleness(this_worker(), idle);
