@@ -228,8 +228,9 @@ def _verdict(of: Analysis, document: dict[str, Any], lanes: Lanes) -> str:
                      f"{show(first)}</p>")  # fmt: skip
         lines.append(f'<p class="try"><span class="label">Try next</span>{_sentence(first["advice"])}</p>')
         if "expected" in first:
-            expected = what_if.expected_text(first["expected"])
-            lines.append(f'<p><span class="label">Expected</span>{escape(expected)}.</p>')
+            expected = first["expected"]
+            lines.append(f'<p><span class="label">Expected</span>{escape(what_if.expected_text(expected))} '
+                         f"<code>{escape(expected['command'])}</code></p>")  # fmt: skip
         if others:
             items = "".join(f'<li>{_sentence(cause["text"])} {show(cause)}<br><span class="advice">'
                             f'{_sentence(cause["advice"])}</span></li>' for cause in others)  # fmt: skip

@@ -404,7 +404,8 @@ def verdict(document: dict[str, Any]) -> Table:
         table.add_row(Text("biggest loss", style="red"), causes[0]["text"])
         table.add_row(Text("try next", style="green"), causes[0]["advice"])
         if "expected" in causes[0]:
-            table.add_row("expected", what_if.expected_text(causes[0]["expected"]))
+            expected = causes[0]["expected"]
+            table.add_row("expected", f"{what_if.expected_text(expected)}\n{expected['command']}")
     elif document["graph"]["tasks"]:
         table.add_row("biggest loss", "none of 1 % of thread time or more")
     for title in ("remark", "incomplete"):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -67,11 +68,13 @@ def add_expected(of: Analysis, causes: Sequence[dict[str, Any]], figures: Mappin
         found: Prediction = WhatIf(of).predict(parse(text))
         is_near = found.measured > 0 and abs(found.as_is / found.measured - 1) <= WORTH_TRUSTING
         if is_near and found.gain <= -WORTH_EXPECTING:
-            cause["expected"] = {"what_if": text, "change": found.gain}
+            command = f'marline report {shlex.quote(of.trace.folder)} --what-if "{text}"'
+            cause["expected"] = {"what_if": text, "change": found.gain, "command": command}
 
 
 def expected_text(expected: Mapping[str, Any]) -> str:
-    return f'{signed(expected["change"])} of the time at most, if --what-if "{expected["what_if"]}" can be had'
+    """`command` stands after it."""
+    return f"{signed(expected['change'])} of the time at most, says the model of the run. To ask it:"
 
 
 def signed(change: float) -> str:

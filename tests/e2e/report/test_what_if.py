@@ -4,6 +4,9 @@ any run. One cycle is one nanosecond, and records begin at 1000."""
 from __future__ import annotations
 
 import json
+import re
+import shlex
+from html import escape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +27,8 @@ from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
 from marline.trace.what_if.language import MOST_NAMES, Change, matching, parse
 from marline.trace.what_if.predict import Prediction, WhatIf, length
+
+UNREAD = SimpleNamespace(trace=SimpleNamespace(folder="app.trace"))  # an analysis that only says what it is of
 
 
 def predicted(of: Analysis, text: str) -> int:
@@ -129,7 +134,15 @@ def test_advice_says_what_the_model_expects(tmp_path: Path) -> None:
     cause = document_of(tmp_path)["causes"][0]
     assert cause["name"] == "imbalance" and cause["expected"]["what_if"] == "balance"
     assert cause["expected"]["change"] == pytest.approx(-1 / 3, abs=0.01)
-    assert '-33.3 % of the time at most, if --what-if "balance" can be' in report(tmp_path).stdout
+    shown, command = report(tmp_path).stdout, f'marline report {tmp_path} --what-if "balance"'
+    assert "expected      -33.3 % of the time at most, says the model of the run" in shown
+    assert cause["expected"]["command"] == command and "".join(command.split()) in "".join(shown.split())
+    page = tmp_path / "page.html"
+    assert report(tmp_path, "--html", page).returncode == 0
+    assert f"<code>{escape(command)}</code>" in page.read_text()
+    # The command does what it promises.
+    predicted = re.search(r"^predicted .*", report(*shlex.split(command)[2:]).stdout, re.M)
+    assert predicted and "-33.3 %" in predicted[0]
 
 
 def test_advice_without_gain_has_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +151,7 @@ def test_advice_without_gain_has_no_figure(monkeypatch: pytest.MonkeyPatch) -> N
         found = Prediction([], 1000, 1000, then, [], [])
         monkeypatch.setattr(what_if, "WhatIf", lambda _, found=found: SimpleNamespace(predict=lambda _: found))
         cause: dict[str, object] = {"name": "narrow graph"}
-        what_if.add_expected(None, [cause], {})
+        what_if.add_expected(UNREAD, [cause], {})
         assert ("expected" in cause) == said, then
 
 
@@ -149,7 +162,7 @@ def test_nothing_is_expected_of_a_thread_without_a_core(monkeypatch: pytest.Monk
     found = Prediction([], 1000, 1000, 500, [], [])
     monkeypatch.setattr(what_if, "WhatIf", lambda _: SimpleNamespace(predict=lambda _: found))
     cause: dict[str, object] = {"name": "MPI at work"}
-    what_if.add_expected(None, [cause], {"threads_per_node": threads, "cores_per_node": cores})
+    what_if.add_expected(UNREAD, [cause], {"threads_per_node": threads, "cores_per_node": cores})
     assert ("expected" in cause) == said
 
 

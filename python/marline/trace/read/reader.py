@@ -96,7 +96,7 @@ def read_trace(folder: str | Path, progress: Progress = no_progress, here: bool 
     rings = {process.metadata["rank"]: process.ring for process in processes if process.ring is not None}
     cut += [line for ring in rings.values() for line in ring.remarks()]
     trace = _join(streams, ranks, cut, rings)
-    trace.skipped = dict(tables.skipped)
+    trace.folder, trace.skipped = str(folder), dict(tables.skipped)
     return repair(trace)
 
 

@@ -41,6 +41,7 @@ class Trace:
     notes: list[str] = field(default_factory=list)  # what was done to the clocks
     began: int = 0  # ns from the program's start to the first record, where a ring has lost what was before; else 0
     began_before: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint64))  # tasks that were created then
+    folder: str = ""  # as the caller named it
     skipped: dict[str, int] = field(default_factory=dict)  # records of events that this version does not know, by name
     lock_waits: tuple[np.ndarray, np.ndarray] | None = None  # once model.lock_waits has been called
 
