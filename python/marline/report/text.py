@@ -14,6 +14,7 @@ from rich.text import Text
 
 from marline.report import machine, what_if, without_tasks
 from marline.report.efficiency_text import efficiency_tree
+from marline.report.names import fitted
 from marline.report.notable import LATE_SENDS, bounds_by_machine, notable
 from marline.report.pass_text import pass_result
 from marline.report.sections import functions
@@ -215,7 +216,7 @@ def bounds(path: dict[str, Any], ranks: int) -> list[tuple[str, str]]:
     if not path["chain"]:
         return []
     parts = [row for row in path["chain"][:MOST_PARTS] if row["total_ns"] >= LEAST_PART * path["makespan_ns"]]
-    shares = [f"{cut(row['name'])} {percent(row['total_ns'], path['makespan_ns'])}" for row in parts]
+    shares = [f"{fitted(row['name'], MOST_OF_NAME)} {percent(row['total_ns'], path['makespan_ns'])}" for row in parts]
     most = path["chain_ranks"][0]
     where = f" (rank {most['rank']}: {percent(most['total_ns'], path['makespan_ns'])})" if ranks > 1 else ""
     # Where MPI takes time, the next line says more.
@@ -239,21 +240,6 @@ def _pieces(path: dict[str, Any], ranks: int) -> str:
     return f"; code outside of tasks ({percent(path['outside_ns'], path['path_ns'])}) is one piece"
 
 
-# The file and line at the end of a name.
-_PLACE = re.compile(r" \S{1,24}:\d+$")
-
-
-def cut(name: str, most: int = MOST_OF_NAME) -> str:
-    """Names of templates can be longer than a screen. The place stays: it matters more."""
-    if len(name) <= most:
-        return name
-    found = _PLACE.search(name)
-    if not found and " " in name:
-        return without_tasks.fitting(name, most)
-    place = found[0] if found else ""
-    return f"{name[: most - len(place) - 1].rstrip()}…{place}"
-
-
 def kinds(document: dict[str, Any]) -> Table:
     """What the work consists of, on threads and, of target tasks, on devices."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
@@ -268,7 +254,7 @@ def kinds(document: dict[str, Any]) -> Table:
     for kind in document["kinds"][:MOST_KINDS]:
         each = kind["total_ns"] / kind["tasks"]
         on_devices = [duration(kind["device_ns"]) if kind["device_ns"] else ""] if has_devices else []
-        table.add_row(cut(kind["name"], most), count(kind["tasks"]), duration(each), duration(kind["total_ns"]),
+        table.add_row(fitted(kind["name"], most), count(kind["tasks"]), duration(each), duration(kind["total_ns"]),
                       percent(kind["total_ns"], work), *on_devices)  # fmt: skip
     return table
 

@@ -2,12 +2,12 @@
 """What the report says of programs without tasks: tables of their loops, regions and MPI functions, and the words for
 the one that costs most. The figures come from the passes `loops` and `mpi_waits`."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
 
+from marline.report.names import fitted
 from marline.trace.passes.thread_time.one_call import Wait
 from marline.trace.passes.without_tasks.regions import SHORT_NS
 from marline.units import count, duration, percent, size
@@ -174,23 +174,6 @@ def loops(document: Mapping[str, Any]) -> Table:
     return table("loops and regions by time", heads, lines, len(rows) - MOST_ROWS)
 
 
-_PLACE = re.compile(r" \S+:\d+(?:, \w+)?$")
-
-
-def fitting(name: str, room: int) -> str:
-    """Cut in the function's name: the line matters more. Of a name without a line its end stays: of C++ the function
-    without its namespaces."""
-    if len(name) <= room:
-        return name
-    kind = "code before" if name.startswith("code before") else name.split(" ")[0]
-    rest = name[len(kind) + 1 :]
-    place = _PLACE.search(rest)
-    kept = max(room - len(kind) - 2, 0)
-    if place is None or len(place[0]) > kept:
-        return f"{kind} …{rest[-kept:] if kept else ''}"
-    return f"{kind} {rest[: kept - len(place[0])]}…{place[0]}"
-
-
 def mpi(document: Mapping[str, Any]) -> Table:
     """MPI functions by time: the share is of thread time, without calls whose task was suspended."""
     whole, rows = _whole(document), document["mpi"]["functions"]
@@ -226,7 +209,7 @@ def table(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]], left
     for_words = room - 1 - max(len(title), len(more), *(len(line[0]) for line in lines))
     for line in lines:
         words = [line[-1] if len(line[-1]) <= for_words else f"{line[-1][: for_words - 1]}…"] if last else []
-        table.add_row(line[0] if last else fitting(line[0], room - 1), *line[1 : len(heads) + 1], *words)
+        table.add_row(line[0] if last else fitted(line[0], room - 1), *line[1 : len(heads) + 1], *words)
     if more:
         table.add_row(more)
     return table

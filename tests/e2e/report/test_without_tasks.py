@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import in_process  # first: it finds marline
 from handmade import IMPLICIT, A, Stream, save
 from marline.report import without_tasks
+from marline.report.names import fitted
 from marline.report.text import console_for
 from marline.symbolizer import Location
 from marline.trace.analysis import Analysis
@@ -374,9 +375,12 @@ def test_of_a_wait_for_several_messages_the_last_one_counts(tmp_path: Path) -> N
     ("region Grid<double>::each(int, int) grid.cpp:7", "region Grid<double… grid.cpp:7"),
     ("region the::long::namespace::of::one_function", "region …pace::of::one_function"),
     ("code before the barrier at one::long_function", "code before …ne::long_function"),
+    ("void call<std::vector<int>>(int) grid.cpp:7", "void call<std::vec… grid.cpp:7"),
+    ("std::vector<double>::at(unsigned long) const", "std::vector<double>::at(unsig…"),
+    ("loop f a_file_whose_name_leaves_no_room.c:7", "loop …_name_leaves_no_room.c:7"),
 ])
 def test_names_keep_their_line(name: str, shown: str) -> None:
-    assert without_tasks.fitting(name, 30) == shown and len(shown) <= 30
+    assert fitted(name, 30) == shown and len(shown) <= 30
 
 
 # Ranks that wait mostly for one call ------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.table import Table
 
+from marline.report.names import fitted
 from marline.units import count, duration, percent
 
 MOST_ROWS = 8
@@ -24,7 +25,7 @@ def functions(document: Mapping[str, Any]) -> Table:
     table.add_column("mostly in", overflow="ellipsis", no_wrap=True, min_width=MOST_OF_OWNER, max_width=MOST_OF_OWNER)
     rows = [row for row in found["functions"] if row["own_ns"] >= LEAST_SHARE * found["time_ns"]]
     for row in rows[:MOST_ROWS]:
-        table.add_row(_cut(place(row)), duration(row["own_ns"]), percent(row["own_ns"], found["time_ns"]),
+        table.add_row(fitted(place(row), MOST_OF_NAME), duration(row["own_ns"]), percent(row["own_ns"], found["time_ns"]),
                       percent(row["total_ns"], found["time_ns"]), row["owner"])  # fmt: skip
     if len(rows) > MOST_ROWS:
         table.add_row(f"... {len(rows) - MOST_ROWS} more (--json)")
@@ -34,11 +35,3 @@ def functions(document: Mapping[str, Any]) -> Table:
 def place(row: Mapping[str, Any]) -> str:
     """The function, and its line with most time."""
     return f"{row['name']} {row['file'].rpartition('/')[2]}:{row['line']}" if row["line"] else str(row["name"])
-
-
-def _cut(name: str) -> str:
-    """The place stays: it matters more than the end of the function's name."""
-    function, _, where = name.rpartition(" ")
-    if len(name) <= MOST_OF_NAME or ":" not in where:
-        return name
-    return f"{function[: max(MOST_OF_NAME - len(where) - 2, 8)].rstrip()}… {where}"
