@@ -47,11 +47,11 @@ def write_symbols(folder: Path) -> None:
     (folder / "symbols.cache").write_text(json.dumps({"format": "marline-symbols 2", "files": files}))
 
 
-def save_sampled(folder: Path, streams: Sequence[Stream]) -> Path:
+def save_sampled(folder: Path, streams: Sequence[Stream], rank: int = 0, size: int = 0) -> Path:
     write_symbols(folder)
     maps = [{"begin": begin, "end": begin + SIZE, "offset": 0, "build_id": "", "path": path}
             for path, begin in FILES.items()]
-    return save(folder, list(streams), maps=maps, sample_hz=1000, argv=["./app"], exe="/there/app", host="node",
+    return save(folder, list(streams), rank, size=size, maps=maps, sample_hz=1000, argv=["./app"], exe="/there/app", host="node",
                 runtime="Marline 9")  # fmt: skip
 
 
@@ -71,3 +71,14 @@ def write_sampled(folder: Path) -> Path:
     sample(one, 22 * MS, IMPLICIT, "worker", *serial)
     one.add(1000 + 23 * MS, "wait_end", IMPLICIT, kind=BARRIER)
     return save_sampled(folder, [one.add(1000 + 24 * MS, "implicit_end", IMPLICIT)])
+
+
+def write_sampled_ranks(folder: Path) -> Path:
+    """Two ranks. Serial code of rank 0: 2 ms in other. Of rank 1: 4 ms in other, and
+    1 ms in body."""
+    for rank, pieces in enumerate(([("other", 2)], [("other", 4), ("body", 1)])):
+        stream = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=1, size=1, flags=INITIAL)
+        for number, (name, weight) in enumerate(pieces):
+            sample(stream, (1 + number) * MS, IMPLICIT, name, "main", "entry", "_start", weight=weight * MS)
+        save_sampled(folder, [stream.add(1000 + 24 * MS, "implicit_end", IMPLICIT)], rank, size=2)
+    return folder

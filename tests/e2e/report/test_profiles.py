@@ -67,6 +67,20 @@ def test_firefox(tmp_path: Path) -> None:
     assert document["meta"]["product"] == "app"
 
 
+def test_firefox_has_samples(tmp_path: Path) -> None:
+    (tmp_path / "trace").mkdir()
+    document = written(write_sampled(tmp_path / "trace"), "--firefox", "https://profiler.firefox.com")
+    bars, time = read_firefox(document)
+    thread = "rank 0 thread 1 samples of CPU time"
+    assert {path[1:]: round(value * 1e6) for path, value in time.items() if path[0] == thread} == {
+        ("serial code", "main", "other"): 2 * MS, ("task", "body", "middle", "inner", "memcpy"): 3 * MS,
+        ("task", "body"): MS, ("waits", "main", "marline_worker"): MS,
+    }  # fmt: skip
+    sampled = next(one for one in document["threads"] if one["name"].endswith("samples of CPU time"))
+    assert [round(time) for time in sampled["samples"]["time"]] == [1, 11, 12, 13, 22]
+    assert ("rank 0 thread 1", "task", 10 * MS, 20 * MS, 0) in bars and not [bar for bar in bars if bar[0] == thread]
+
+
 @pytest.mark.parametrize("option", ["--speedscope", "--firefox"])
 def test_a_suspended_call_has_a_lane_of_its_own(tmp_path: Path, option: str) -> None:
     (tmp_path / "trace").mkdir()

@@ -13,6 +13,7 @@ import pytest
 from conftest import SECONDS, clean_environment
 
 from handmade_ranks import two_ranks
+from handmade_samples import MS, write_sampled_ranks
 from in_process import document_of, report
 from marline.trace.read import reader
 from trace_mpi_support import BUILD, MPIS, ROOT, build, launch, recorder
@@ -91,7 +92,10 @@ def test_what_takes_all_ranks_is_left_out(tmp_path: Path) -> None:
 @pytest.fixture
 def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Each of the two ranks ran on a node of its own."""
-    folder = two_ranks(tmp_path / "trace")
+    return parts_of(two_ranks(tmp_path / "trace"), tmp_path, monkeypatch)
+
+
+def parts_of(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     files = [tmp_path / f"part{rank}.json" for rank in range(2)]
     for rank, file in enumerate(files):
         monkeypatch.setattr(reader, "file_of_this_node", lambda rank=rank: f"rank{rank:04}.mtr")
@@ -119,6 +123,19 @@ def test_sums_of_the_parts_are_those_of_the_whole(parts: list[Path], tmp_path: P
     sums = {row["name"]: (row["calls"], row["total_ns"], row["bytes"]) for row in merged["mpi"]["functions"]}
     assert sums == {"MPI_Recv": (1, 30, 64), "MPI_Send": (1, 10, 64)}
     assert merged["total"]["causes"]["work_body"] == 240
+
+
+def test_samples_of_the_parts_are_added_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "trace").mkdir()
+    parts = parts_of(write_sampled_ranks(tmp_path / "trace"), tmp_path, monkeypatch)
+    monkeypatch.undo()
+    merged = json.loads(report("--merge", *parts, "--json").stdout)["samples"]
+    assert merged == document_of(tmp_path / "trace")["samples"]
+    assert (merged["samples"], merged["time_ns"]) == (3, 7 * MS)
+    assert [(row["name"], row["own_ns"], row["samples"]) for row in merged["functions"][:2]] == [
+        ("other", 6 * MS, 2), ("body", MS, 1)]  # fmt: skip
+    said = report("--merge", *parts).stdout
+    assert "functions by time (3 samples)" in said and "other app.c:30" in said
 
 
 def test_merged_text_says_what_it_cannot_know(parts: list[Path]) -> None:

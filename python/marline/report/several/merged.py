@@ -20,6 +20,7 @@ from rich.table import Table
 from marline.errors import Refusal
 from marline.report import text, without_tasks
 from marline.report.metrics import FORMAT as PART_FORMAT
+from marline.report.sections.functions import functions
 from marline.trace.passes.thread_time.causes import CAUSES
 from marline.units import duration, percent
 
@@ -27,9 +28,11 @@ FORMAT = "marline-merged 1"
 NOT_KNOWN = ("efficiency, critical path, bounds, late sends and the causes of waiting for other nodes: a report of all "
              "records has them")  # fmt: skip
 MOST_CAUSES = 6
+_SAMPLED = ("own_ns", "total_ns", "samples")
 _PARTS = ("work_ns", "idle_ns", "overhead_ns")
 _OF_OTHERS = re.compile(r"\d+ ranks? of \d+ ")  # what one node says of ranks that are in other parts
-_KEYS = ("program", "ranks", "total", "graph", "kinds", "mpi", "regions", "marks", "remarks", "incomplete")
+_KEYS = ("program", "ranks", "total", "graph", "kinds", "mpi", "regions", "marks", "samples", "remarks",
+         "incomplete")
 Row = dict[str, Any]
 
 
@@ -54,6 +57,7 @@ def merge(files: Sequence[Path]) -> dict[str, Any]:
         "graph": {key: sum(part["graph"][key] for part in parts) for key in ("tasks", "edges")},
         "kinds": _by_name(parts, lambda part: part["kinds"]),
         "mpi": {"functions": _by_name(parts, lambda part: part["mpi"]["functions"])},
+        "samples": _samples([part["samples"] for part in parts]),
         "regions": [row for part in parts for row in part["regions"]],
         "marks": [row for part in parts for row in part["marks"]],
         "remarks": _distinct(part["remarks"] for part in parts),
@@ -104,6 +108,37 @@ def _add(a: int, b: int) -> int:
     return a + b
 
 
+def _samples(parts: Sequence[Row]) -> Row:
+    """Functions of one name and file are one. Its line, and what it is mostly in, are those of the part where it owns
+    most."""
+    by_function: dict[tuple[str, str], Row] = {}
+    for row in sorted((row for part in parts for row in part["functions"]), key=lambda row: -row["own_ns"]):
+        into = by_function.setdefault((row["name"], row["file"]), row | dict.fromkeys(_SAMPLED, 0))
+        for key in _SAMPLED:
+            into[key] += row[key]
+    owners: dict[str, Row] = {}
+    for row in (row for part in parts for row in part["owners"]):
+        into = owners.setdefault(row["name"], row | {"samples": 0, "time_ns": 0, "functions": []})
+        for key in ("samples", "time_ns"):
+            into[key] += row[key]
+        into["functions"] = _functions_of_owner([*into["functions"], *row["functions"]])
+    return {
+        "hz": max(part["hz"] for part in parts),
+        **{key: sum(part[key] for part in parts) for key in ("samples", "time_ns")},
+        "functions": sorted(by_function.values(), key=lambda row: (-row["own_ns"], -row["total_ns"])),
+        "owners": sorted(owners.values(), key=lambda row: -row["time_ns"]),
+        "notes": _distinct(part["notes"] for part in parts),
+    }  # fmt: skip
+
+
+def _functions_of_owner(rows: Sequence[Row]) -> list[Row]:
+    found: dict[str, Row] = {}
+    for row in rows:
+        into = found.setdefault(row["name"], row | {"own_ns": 0})
+        into["own_ns"] += row["own_ns"]
+    return sorted(found.values(), key=lambda row: -row["own_ns"])
+
+
 def _distinct(lines: Iterable[Iterable[str]]) -> list[str]:
     return list(dict.fromkeys(line for some in lines for line in some))
 
@@ -112,6 +147,7 @@ def print_merged(document: dict[str, Any], console: Console) -> None:
     parts = [text.header(document), text.breakdown(document), _causes(document["total"])]
     parts += [text.kinds(document)] if document["kinds"] else []
     parts += [without_tasks.mpi(document)] if document["mpi"]["functions"] else []
+    parts += [functions(document)] if document["samples"]["samples"] else []
     parts += [text.regions(document)] if document["regions"] or document["marks"] else []
     notes = text.lines()
     notes.add_row("not known", NOT_KNOWN)

@@ -5,33 +5,44 @@ what they read).
 
 Each thread, and each lane of suspended calls or of a device, is a thread of the profile. Each bar is a marker, for the
 marker chart. Between any two events of a thread, what is open is a sample whose weight is its time (`tracing-ms`): so
-the call tree and the flame graph show times, not counts. Times are milliseconds."""
+the call tree and the flame graph show times, not counts. The sampled call stacks of a thread are one more thread of the
+profile, whose samples weigh the CPU time that each stands for. Times are milliseconds."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ..model import lane_number
+from ..passes.samples.functions import Samples
+from ..registry import Analysis
 from ..views.timeline import CATEGORIES, NOTES, Timeline
 from .nested import Track, nested_tracks
 
 VERSION, GECKO_VERSION = 48, 30
 _MILLI = 1e-6  # from ns
+_SAMPLES = CATEGORIES.index("task")  # the colour of what samples show
 _INTERVAL = 1  # phase of a marker that has a start and an end (MarkerPhase)
 # Of the format's colours; the first grey one is the default.
 _COLORS = {"implicit": "grey", "task": "blue", "wait": "transparent", "region": "yellow", "mpi": "purple",
            "transfer": "orange", "kernel": "green", "host side": "brown", "node": "lightblue"}  # fmt: skip
 
 
-def write_firefox(drawn: Timeline, path: str | Path, program: str) -> None:
+def write_firefox(of: Analysis, drawn: Timeline, path: str | Path, program: str) -> None:
     with Path(path).open("w", encoding="utf-8") as file:
         file.write(f'{{"meta":{json.dumps(_meta(program))},"libs":[],"pages":[],"threads":[')
         separator = "\n"
         columns = _Columns(drawn)
         for track in nested_tracks(drawn):
             file.write(f"{separator}{json.dumps(_thread(drawn, columns, track), separators=(',', ':'))}")
+            separator = ",\n"
+        for thread in _sampled(of, drawn):
+            file.write(f"{separator}{json.dumps(thread, separators=(',', ':'))}")
             separator = ",\n"
         file.write("\n]}\n")
 
@@ -79,20 +90,58 @@ def _thread(drawn: Timeline, columns: _Columns, track: Track) -> dict[str, Any]:
     stacks = _Stacks()
     samples = _samples(columns, track, stacks)
     rows = [row for row, opens in zip(track.row, track.opens, strict=True) if opens]
-    strings: dict[int, int] = {}
-    for name in (*(name for name, _ in stacks.functions), *(columns.name[row] for row in rows)):
-        strings.setdefault(name, len(strings))
-    last = max(track.time, default=0) * _MILLI
+    strings: dict[str, int] = {}
     return {
-        "name": track.name, "isMainThread": track.is_thread and track.number == 1, "processType": "default",
-        "processName": drawn.processes[track.rank], "pid": str(track.rank), "tid": f"{track.rank}.{track.number}",
-        "processStartupTime": 0, "processShutdownTime": None, "registerTime": 0, "unregisterTime": last,
-        "pausedRanges": [], "showMarkersInTimeline": True, "samples": samples,
-        "markers": _markers(columns, rows, strings), "stackTable": _stack_table(stacks),
-        "frameTable": _frame_table(stacks), "funcTable": _func_table(stacks, strings),
-        "resourceTable": _table(0, "lib", "name", "host", "type"),
-        "nativeSymbols": _table(0, "libIndex", "address", "name", "functionSize"),
-        "stringArray": [drawn.names[name] for name in strings],
+        "name": track.name, "isMainThread": track.is_thread and track.number == 1,
+        **_process(drawn, track.rank, str(track.number), max(track.time, default=0)), "samples": samples,
+        "markers": _markers(columns, rows, [drawn.names[columns.name[row]] for row in rows], strings),
+        **_tables(stacks, drawn.names, strings),
+    }  # fmt: skip
+
+
+def _process(drawn: Timeline, rank: int, thread: str, last: int) -> dict[str, Any]:
+    return {"processType": "default", "processName": drawn.processes[rank], "pid": str(rank), "tid": f"{rank}.{thread}",
+            "processStartupTime": 0, "processShutdownTime": None, "registerTime": 0, "unregisterTime": last * _MILLI,
+            "pausedRanges": [], "showMarkersInTimeline": True}  # fmt: skip
+
+
+def _sampled(of: Analysis, drawn: Timeline) -> Iterator[dict[str, Any]]:
+    """Of each thread with samples. The outermost frame of each stack is what it belongs to."""
+    found: Samples = of["samples"]
+    trace, record, frames = of.trace, found.stacks.record, found.frames
+    names = [*found.owners.names, *frames.names]
+    outward = np.lexsort((-frames.place, frames.sample))
+    functions = np.split(frames.function[outward] + len(found.owners.names),
+                         np.flatnonzero(np.diff(frames.sample)) + 1)  # fmt: skip
+    lane = lane_number(trace.rank[record], trace.thread[record])
+    titles = {rank << 16 | number: name for rank, number, name in drawn.tracks}
+    for one in np.unique(lane).tolist():
+        rows = np.flatnonzero((lane == one) & (found.stacks.weight > 0))
+        rows = rows[np.argsort(trace.time[record[rows]], kind="stable")].tolist()
+        stacks, of_sample = _Stacks(), []
+        for row in rows:
+            stack = stacks.inside(None, int(found.owners.of_sample[row]), _SAMPLES)
+            for function in functions[row].tolist():
+                stack = stacks.inside(stack, function, _SAMPLES)
+            of_sample.append(stack)
+        time, weight = trace.time[record[rows]], found.stacks.weight[rows]
+        samples = _table(len(rows), stack=of_sample, time=(time * _MILLI).tolist(), weight=(weight * _MILLI).tolist())
+        number = one & 0xFFFF
+        strings: dict[str, int] = {}
+        yield {
+            "name": f"{titles[one]} samples of CPU time", "isMainThread": False,
+            **_process(drawn, one >> 16, f"{number}.samples", int(time.max())),
+            "samples": samples | {"weightType": "tracing-ms"}, "markers": _markers(_Columns(drawn), [], [], strings),
+            **_tables(stacks, names, strings),
+        }  # fmt: skip
+
+
+def _tables(stacks: _Stacks, names: Sequence[str], strings: dict[str, int]) -> dict[str, Any]:
+    """What samples and markers refer to. The last one has all strings of the thread, so it is made last."""
+    return {
+        "stackTable": _stack_table(stacks), "frameTable": _frame_table(stacks),
+        "funcTable": _func_table(stacks, names, strings), "resourceTable": _table(0, "lib", "name", "host", "type"),
+        "nativeSymbols": _table(0, "libIndex", "address", "name", "functionSize"), "stringArray": list(strings),
     }  # fmt: skip
 
 
@@ -116,10 +165,10 @@ def _samples(columns: _Columns, track: Track, stacks: _Stacks) -> dict[str, Any]
     return _table(len(found[0]), stack=found[0], time=found[1], weight=found[2]) | {"weightType": "tracing-ms"}
 
 
-def _markers(columns: _Columns, rows: list[int], strings: dict[int, int]) -> dict[str, Any]:
+def _markers(columns: _Columns, rows: list[int], names: Sequence[str], strings: dict[str, int]) -> dict[str, Any]:
     category = [columns.category[row] for row in rows]
     return _table(
-        len(rows), name=[strings[columns.name[row]] for row in rows], category=category,
+        len(rows), name=[strings.setdefault(name, len(strings)) for name in names], category=category,
         startTime=[columns.start[row] * _MILLI for row in rows], endTime=[columns.end[row] * _MILLI for row in rows],
         phase=[_INTERVAL] * len(rows),
         data=[{"type": CATEGORIES[kind], NOTES[kind]: columns.note[row]} for kind, row in zip(category, rows,
@@ -143,8 +192,8 @@ def _frame_table(stacks: _Stacks) -> dict[str, Any]:
                   **nothing)  # fmt: skip
 
 
-def _func_table(stacks: _Stacks, strings: dict[int, int]) -> dict[str, Any]:
+def _func_table(stacks: _Stacks, names: Sequence[str], strings: dict[str, int]) -> dict[str, Any]:
     count = len(stacks.functions)
     nothing: dict[str, list[Any]] = {name: [None] * count for name in ("fileName", "lineNumber", "columnNumber")}
-    return _table(count, name=[strings[name] for name, _ in stacks.functions], isJS=[False] * count,
-                  relevantForJS=[False] * count, resource=[-1] * count, **nothing)  # fmt: skip
+    return _table(count, name=[strings.setdefault(names[name], len(strings)) for name, _ in stacks.functions],
+                  isJS=[False] * count, relevantForJS=[False] * count, resource=[-1] * count, **nothing)  # fmt: skip

@@ -31,7 +31,7 @@ def _speedscope(of: Analysis, path: str, _: Progress) -> list[str]:
 
 
 def _firefox(of: Analysis, path: str, _: Progress) -> list[str]:
-    write_firefox(timeline(of), path, _program(of))
+    write_firefox(of, timeline(of), path, _program(of))
     return ["open it in https://profiler.firefox.com"]
 
 
