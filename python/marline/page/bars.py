@@ -13,7 +13,7 @@ import numpy as np
 
 from marline.trace import outlined, symbols
 from marline.trace.analysis import Analysis
-from marline.trace.model import lane_number
+from marline.trace.model import lane_number, waits_for_lock
 from marline.trace.passes.devices import FROM_DEVICE, KERNEL, SORTS, TO_DEVICE, UPKEEP, WAIT
 from marline.trace.passes.packing import lowest_lanes
 from marline.trace.passes.regions import Marks, Spans, thread_names
@@ -28,7 +28,6 @@ MOST_PACKED = 100_000  # suspensions, and regions: each is put into a lane one a
 MOST_NESTED = 3  # regions in regions
 LEAST_SHARE = 0.01  # of the makespan, for a loop or region with a colour of its own
 _BARRIER, _TASKWAITS = 1, (5, 6, 7)  # ompt_sync_region_t: all others are barriers, too
-_LOCK = 100
 _SEND = ("send", "start_send", "sendreceive")
 _RECEIVE = ("receive", "start_receive", "probe", "wait", "test", "start", "persistent")
 _COLLECTIVE = ("collective", "start_collective")
@@ -198,15 +197,11 @@ def _code_bars(of: Analysis, styles: Styles, lanes: Lanes) -> Bars:
 def _wait_styles(of: Analysis, styles: Styles, task: np.ndarray, time: np.ndarray) -> np.ndarray:
     """By the last record before that says what the task waits for."""
     trace = of.trace
-    waits, locks = trace.select("wait_begin"), trace.select("mutex_acquire")
-    kind = np.r_[trace.field("wait_begin", "kind", waits).astype(np.int64), np.full(len(locks), _LOCK)]
-    events = np.r_[waits, locks]
-    if not len(events):
-        return np.full(len(task), styles.number("barrier"))
-    at = TimeLines(trace.task[events], trace.time[events]).latest(task, time)
-    found = np.where(at >= 0, kind[np.maximum(at, 0)], _BARRIER)
-    style = np.where(np.isin(found, _TASKWAITS), styles.number("taskwait"), styles.number("barrier"))
-    return np.where(found == _LOCK, styles.number("lock"), style)
+    waits = trace.select("wait_begin")
+    at = TimeLines(trace.task[waits], trace.time[waits]).latest(task, time) if len(waits) else np.full(len(task), -1)
+    kind = np.r_[trace.field("wait_begin", "kind", waits).astype(np.int64), _BARRIER][at]
+    style = np.where(np.isin(kind, _TASKWAITS), styles.number("taskwait"), styles.number("barrier"))
+    return np.where(waits_for_lock(trace, task, time), styles.number("lock"), style)
 
 
 def call_styles(styles: Styles, calls: np.ndarray) -> np.ndarray:

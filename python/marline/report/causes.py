@@ -295,8 +295,8 @@ RULES = (
         "{construct_advice}",
     ),
     Rule(
-        "locks", ("lock_wait",),
-        "threads wait for locks and critical regions for {share} of their time ({lost}), most of it in {lock_place}",
+        "locks", ("idle_lock",),
+        "threads wait for locks and critical regions for {share} of their time ({lost}){lock_place}",
         "use atomic or reduction, a lock for each part of the data, or do less while holding it",
     ),
     Rule(

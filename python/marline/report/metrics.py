@@ -143,7 +143,8 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, Any]:
     lost = {f"{cause.name}_ns": total["causes"].get(cause.name, 0) for cause in CAUSES}
     if graph["tasks"]:  # who waits in a barrier beside no task waits for code outside of tasks
         lost["idle_outside_ns"] += lost.pop("idle_barrier_ns")
-        lost["idle_barrier_ns"] = 0
+        lost["idle_constraint_ns"] += lost.pop("idle_lock_ns")
+        lost |= {"idle_barrier_ns": 0, "idle_lock_ns": 0}
     unequal = of["imbalance"]
     at_ends, in_communication, in_held = (
         int(column.sum()) for column in (unequal.at_ends, unequal.in_communication, unequal.in_held)

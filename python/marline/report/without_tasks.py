@@ -37,7 +37,7 @@ def figures(document: Mapping[str, Any], lost: Mapping[str, int], whole: int, ta
     others = [one for one in constructs if one is not worst]
     arrivals = document["loops"]["arrivals"]
     waited = min(worst["waited_ns"], barriers) if worst else 0
-    locked = min(sum(one["locked_ns"] for one in constructs), barriers - waited)
+    locked = [one for one in constructs if one["locked_ns"]]
     by_others = taken * (max((one["threads"] for one in constructs), default=1) - 1)
     phase_work = sum(one["time_ns"] for one in constructs) / arrivals if arrivals else 0.0
     outside, between = _outside(document, lost["idle_outside_ns"], by_others, phase_work)
@@ -45,9 +45,8 @@ def figures(document: Mapping[str, Any], lost: Mapping[str, int], whole: int, ta
         "construct_wait_ns": waited,
         "construct_what": f"{worst['name']}: {difference(worst)}" if worst else "",
         "construct_advice": remedy(worst) if worst else "",
-        "lock_wait_ns": locked,
-        "lock_place": max(constructs, key=lambda one: one["locked_ns"])["name"] if locked else "",
-        "idle_barrier_ns": max(barriers - waited - locked - by_others, 0),
+        "lock_place": f", most of it in {max(locked, key=lambda one: one['locked_ns'])['name']}" if locked else "",
+        "idle_barrier_ns": max(barriers - waited - by_others, 0),
         "barrier_places": _places(others, whole, ", also" if worst else ", most of it"),
         "phase_work_ns": phase_work,
         "idle_outside_ns": outside,

@@ -178,6 +178,14 @@ def _find_lock_waits(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     return acquire[kept[: len(acquire)]], acquired
 
 
+def waits_for_lock(trace: Trace, task: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Of tasks that wait from these times on: whether it is for a lock, as the last record before says."""
+    waits, locks = trace.select("wait_begin"), lock_waits(trace)[0]
+    events = np.r_[waits, locks]
+    at = TimeLines(trace.task[events], trace.time[events]).latest(task, time) if len(events) else np.full(len(task), -1)
+    return at >= len(waits)
+
+
 def _waiting(trace: Trace, row: np.ndarray, task: np.ndarray, time: np.ndarray) -> np.ndarray:
     """True where `task` waits from `time` on, when record `row` brought it there: as that record says if it is about
     waiting, else as the last one of the task that was."""

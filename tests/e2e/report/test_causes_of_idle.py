@@ -3,12 +3,17 @@
 out beside its trace. Times in comments count from the first record."""
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
-from handmade import COMPLETE, SWITCH, A, B, C  # first: it finds marline
+from handmade import COMPLETE, SWITCH, A, B, C, save  # first: it finds marline
+from in_process import document_of, report
 from test_analysis_breakdown import ONE, TWO, breakdown, causes, create, run, thread
+from test_without_tasks import AT_REGION_END, LOOP, STATIC, Team
 
 MUTEXINOUTSET = 4
+CRITICAL = 5  # ompt_mutex_critical
 
 
 def test_members_of_a_mutexinoutset_wait_for_each_other(tmp_path: Path) -> None:
@@ -81,3 +86,27 @@ def test_barrier_while_there_is_no_task(tmp_path: Path) -> None:
     run(second, 60, 70, C, TWO)
     found = breakdown(tmp_path, first, second)
     assert causes(found) == {"work_body": 20, "idle_tail": 20, "idle_outside": 50, "idle_barrier": 50}
+
+
+def test_locks_without_tasks(tmp_path: Path) -> None:
+    """In one loop thread 1 waits 30 of its 100 ns for a critical region; thread 0 ends 20 ns earlier, and waits in the
+    barrier. The page plots and paints both, each by its name."""
+    team = Team()
+    team.work(0, 0, 80)
+    team.add(1, 0, "work_begin", kind=STATIC, code=LOOP, count=8)
+    for time, name in ((10, "mutex_acquire"), (40, "mutex_acquired"), (50, "mutex_released")):
+        team.add(1, time, name, kind=CRITICAL)
+    team.add(1, 100, "work_end", kind=STATIC, code=LOOP, count=8)
+    for index, end in ((0, 80), (1, 100)):
+        team.wait(index, end, 100, AT_REGION_END)
+    folder = save(tmp_path, list(team.end(100).finish(100)))
+    document = document_of(folder)
+    assert {name: time for name, time in document["total"]["causes"].items() if time} == {
+        "work_body": 80 + 70, "idle_barrier": 20, "idle_lock": 30}  # fmt: skip
+    first = document["causes"][0]
+    assert (first["name"], first["lost_ns"]) == ("locks", 30) and "most of it in loop 0x51" in first["text"]
+    page = tmp_path / "page.html"
+    assert report(folder, "--html", page).returncode == 0
+    (meta,) = re.findall(r'<script type="application/json" id="meta">(.*?)</script>', page.read_text())
+    lines = {line["name"]: line["whole"] for plot in json.loads(meta)["plots"] for line in plot["lines"]}
+    assert lines == {"work": 75, "idle: barrier": 10, "idle: lock": 15}

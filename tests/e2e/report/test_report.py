@@ -424,7 +424,7 @@ QUIET = {f"{cause.name}_ns": 0 for cause in CAUSES} | {
     "device_operations": 0, "device_least": 0, "device_most": 0,
     "taken_ns": 0, "steal_ns": 0, "throttled_ns": 0, "memory_stall_ns": 0, "kernel_ns": 0, "minor_faults": 0,
     "major_faults": 0, "window_ns": 2000 * MS, "construct_wait_ns": 0, "construct_what": "", "construct_advice": "",
-    "lock_wait_ns": 0, "lock_place": "", "phase_work_ns": 0, "idle_between_ns": 0, "barrier_places": "",
+    "lock_place": "", "phase_work_ns": 0, "idle_between_ns": 0, "barrier_places": "",
     "serial_place": "", "mpi_most": "",
 }  # fmt: skip
 TRIGGERS = {
@@ -463,7 +463,7 @@ TRIGGERS = {
     "unequal threads": ({"construct_wait_ns": 20 * MS, "construct_what": "loop f a.c:7: thread 3 works 4.1x as long as "
                          "thread 0", "construct_advice": "try schedule(dynamic)"},
                         "loop f a.c:7: thread 3 works 4.1x as long as thread 0; waits at its end cost 20.0 % of"),
-    "locks": ({"lock_wait_ns": 20 * MS, "lock_place": "loop f a.c:7"}, "(20.0 ms), most of it in loop f a.c:7"),
+    "locks": ({"idle_lock_ns": 20 * MS, "lock_place": ", most of it in loop f a.c:7"}, "(20.0 ms), most of it in loop f a.c:7"),
     "barriers": ({"idle_barrier_ns": 20 * MS, "phase_work_ns": 20_000,
                   "barrier_places": ", also after loop f a.c:7 (3.0 %)"},
                  "for 20.0 % of their time (20.0 ms), also after loop f a.c:7 (3.0 %)"),

@@ -39,6 +39,7 @@ CAUSES = (
     Cause("idle_outside", IDLE, "there was no task at all: code outside of tasks, or between regions"),
     Cause("idle_ranks", IDLE, "the rank had not begun its first task or had ended its last; other ranks had not"),
     Cause("idle_barrier", IDLE, "waited in barriers and the like, and there was no task"),
+    Cause("idle_lock", IDLE, "of a rank without tasks: waited for locks, critical regions, ordered or atomic code"),
     Cause("idle_unrecorded", IDLE, "recording was off"),
 )
 NUMBER = {cause.name: number for number, cause in enumerate(CAUSES)}

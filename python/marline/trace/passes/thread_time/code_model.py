@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...model import lane_number, recording_gaps
+from ...model import lane_number, recording_gaps, waits_for_lock
 from ...read.calls import Calls, call_mask
 from ...read.columns import group_starts, overlaps
 from ...read.records import Trace
@@ -61,10 +61,13 @@ def code_times(of: Analysis, lanes: Lanes, edges: np.ndarray, spans: dict[int, t
     inside = overlaps(lane_number(lanes.rank, lanes.thread)[code[0]], code[1], code[2],
                       lane_number(mpi.rank, mpi.thread), mpi.start, mpi.end)  # fmt: skip
     every = np.arange(len(lanes.rank))
-    waits = (lane >= 0) & runs.waits
+    waits = np.flatnonzero((lane >= 0) & runs.waits)
+    for_lock = waits_for_lock(of.trace, runs.task[waits], runs.start[waits])
+    locked, waits = waits[for_lock], waits[~for_lock]
     times = {
         "idle_communication": recorded(code[0][inside.a], inside.start, inside.end),
         "idle_barrier": recorded(lane[waits], runs.start[waits], runs.end[waits]),
+        "idle_lock": recorded(lane[locked], runs.start[locked], runs.end[locked]),
         "idle_unrecorded": total(*off),
     }
     times["work_body"] = recorded(*code) - times["idle_communication"]
