@@ -20,6 +20,7 @@ from marline.trace.passes.regions import Marks, Spans, thread_names
 from marline.trace.read.columns import Columns, TimeLines, find, group_starts
 from marline.trace.read.events import CALL_KINDS, MPI_CALLS
 from marline.trace.statistics import group_by
+from marline.trace.thread_numbers import thread_numbers
 
 from .styles import Styles
 
@@ -124,15 +125,15 @@ def _find_lanes(of: Analysis, suspended: _Suspended) -> Lanes:
     threads = np.unique(np.r_[lane_number(runs.rank[ran], runs.thread[ran]),
                               lane_number(calls.rank, calls.start_thread),
                               lane_number(regions.rank, regions.thread)])  # fmt: skip
-    names = thread_names(of.trace)
+    names, numbers = thread_names(of.trace), thread_numbers(of.trace)
     many, without = len(of.trace.ranks) > 1, _ranks_without_tasks(of)
     lanes = Lanes()
     for rank in sorted(of.trace.ranks):
         where = f"rank {rank} " if many else ""
-        for number, thread in enumerate(threads[threads >> 16 == rank].tolist()):
-            name = names.get((rank, thread & 0xFFFF))
-            text = f"{where}thread {number}" + (f" {name}" if name else "")
-            lanes.add(thread, Lane(rank, "thread", text, rank not in without))
+        for thread in numbers.in_order(rank, (threads[threads >> 16 == rank] & 0xFFFF).tolist()):
+            name = names.get((rank, thread))
+            text = f"{where}thread {numbers.one(rank, thread)}" + (f" {name}" if name else "")
+            lanes.add(rank << 16 | thread, Lane(rank, "thread", text, rank not in without))
         for lane in range(suspended.lanes_of(rank)):
             lanes.add(("suspended", rank, lane), Lane(rank, "suspended", f"{where}suspended"))
         mine = devices.rank == rank

@@ -2,9 +2,9 @@
 """A trace of two ranks made by hand, for the tests of exports: every number in it is easy to work out. Times are ns
 from the first record.
 
-    rank 0, thread 1   creates A, B, C | A (gemm) 10 to 110 | region `step` from 1 to 200
-    rank 0, thread 2   C (trsm) 20 to 60, in it MPI_Send to rank 1 from 30 to 40 | B (gemm), after A, 130 to 180
-    rank 1, thread 1   D (trsm) 10 to 100, in it MPI_Recv from 20 to 50, which its thread keeps
+    rank 0, thread 0   creates A, B, C | A (gemm) 10 to 110 | region `step` from 1 to 200
+    rank 0, thread 1   C (trsm) 20 to 60, in it MPI_Send to rank 1 from 30 to 40 | B (gemm), after A, 130 to 180
+    rank 1, thread 0   D (trsm) 10 to 100, in it MPI_Recv from 20 to 50, which its thread keeps
 """
 from __future__ import annotations
 

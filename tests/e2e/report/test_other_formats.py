@@ -53,18 +53,18 @@ def test_otf2(tmp_path: Path, otf2_print: str) -> None:
     definitions = re.sub(r" <\d+>", "", printed(otf2_print, out, "-G"))
     assert "Ticks per Seconds: 1000000000" in definitions
     assert re.findall(r'^LOCATION +(\d) +Name: "(.*?)", .*Group: "(.*?)"', definitions, re.MULTILINE) == [
-        ("0", "thread 1", "rank 0"), ("1", "thread 2", "rank 0"), ("2", "thread 1", "rank 1")]
+        ("0", "thread 0", "rank 0"), ("1", "thread 1", "rank 0"), ("2", "thread 0", "rank 1")]
     roles = dict(re.findall(r'^REGION +\d+ +Name: "(.*?)".*Role: (\w+), Paradigm: \w+', definitions, re.MULTILINE))
     assert roles == {"implicit task": "PARALLEL", "step": "CODE", "gemm": "TASK", "trsm": "TASK",
                      "MPI_Send": "FUNCTION", "MPI_Recv": "FUNCTION"}  # fmt: skip
     events = events_of(printed(otf2_print, out))
     assert [one for one in events[1] if 20 <= one[0] <= 60][1:-1] == [
         (20, "ENTER", 'Region: "trsm"'), (30, "ENTER", 'Region: "MPI_Send"'),
-        (30, "MPI_SEND", 'Receiver: 1 ("thread 1"), Communicator: "MPI_COMM_WORLD", Tag: 7, Length: 64'),
+        (30, "MPI_SEND", 'Receiver: 1 ("thread 0"), Communicator: "MPI_COMM_WORLD", Tag: 7, Length: 64'),
         (40, "LEAVE", 'Region: "MPI_Send"'), (60, "LEAVE", 'Region: "trsm"')], events[1]
     assert [one for one in events[2] if 20 <= one[0] <= 50] == [
         (20, "ENTER", 'Region: "MPI_Recv"'),
-        (50, "MPI_RECV", 'Sender: 0 ("thread 1"), Communicator: "MPI_COMM_WORLD", Tag: 7, Length: 64'),
+        (50, "MPI_RECV", 'Sender: 0 ("thread 0"), Communicator: "MPI_COMM_WORLD", Tag: 7, Length: 64'),
         (50, "LEAVE", 'Region: "MPI_Recv"')], events[2]
 
 
@@ -95,17 +95,17 @@ def test_paraver(tmp_path: Path) -> None:
     found = read_paraver(tmp_path / "out")
     assert (found.length, found.nodes) == (200, ["node"])
     assert found.states == {
-        "rank 0 thread 1": [(0, 1, "Running"), (1, 10, "Running"), (10, 110, "Running"), (110, 200, "Running")],
-        "rank 0 thread 2": [(0, 20, "Running"), (20, 30, "Running"), (30, 40, "Blocking Send"), (40, 60, "Running"),
+        "rank 0 thread 0": [(0, 1, "Running"), (1, 10, "Running"), (10, 110, "Running"), (110, 200, "Running")],
+        "rank 0 thread 1": [(0, 20, "Running"), (20, 30, "Running"), (30, 40, "Blocking Send"), (40, 60, "Running"),
                             (60, 130, "Running"), (130, 180, "Running"), (180, 200, "Running")],
-        "rank 1 thread 1": [(0, 10, "Running"), (10, 20, "Running"), (20, 50, "Waiting a message"),
+        "rank 1 thread 0": [(0, 10, "Running"), (10, 20, "Running"), (20, 50, "Waiting a message"),
                             (50, 100, "Running"), (100, 200, "Running")],
     }  # fmt: skip
-    events = found.events["rank 0 thread 2"]
+    events = found.events["rank 0 thread 1"]
     assert [one for one in events if one[1] in ("Task", "MPI call")] == [
         (20, "Task", "trsm"), (30, "MPI call", "MPI_Send to 1 tag 7"), (40, "MPI call", "End"), (60, "Task", "End"),
         (130, "Task", "gemm"), (180, "Task", "End")]
-    assert found.messages == [("rank 0 thread 2", "rank 1 thread 1", 30, 30, 20, 50, 64, 7)]
+    assert found.messages == [("rank 0 thread 1", "rank 1 thread 0", 30, 30, 20, 50, 64, 7)]
 
 
 def test_paraver_of_two_nodes_and_suspended_calls(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_paraver_of_two_nodes_and_suspended_calls(tmp_path: Path) -> None:
     for rank in range(3):
         lane = found.states[f"rank {rank} suspended in MPI 0"]
         assert lane == [(0, 110, "Idle"), (110, 160, "Waiting a message")]
-        assert (110, 160, "Waiting a message") not in found.states[f"rank {rank} thread 1"]
+        assert (110, 160, "Waiting a message") not in found.states[f"rank {rank} thread 0"]
 
 
 @pytest.mark.parametrize("kind", TRACES)

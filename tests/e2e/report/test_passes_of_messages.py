@@ -141,10 +141,10 @@ def test_outliers_where_most_are_equal(tmp_path: Path) -> None:
     found = with_tasks(tmp_path, [10] * 9 + [100]).document("outliers")
     (worst,) = found["worst"]
     assert abs(worst.pop("score") - 7.979) < 0.001
-    assert worst == {"name": worst["name"], "rank": 0, "thread": 1, "start_ns": 90, "running_ns": 100,
+    assert worst == {"name": worst["name"], "rank": 0, "thread": 0, "start_ns": 90, "running_ns": 100,
                      "times_median": 10.0, "task": str(A + 9)}  # fmt: skip
     assert _line(found, "outliers", work_ns=190, begin_ns=30) == [
-        ("outliers", f"1 task took 90.0 ns more than others of their kind; worst: {worst['name']}, rank 0, thread 1, "
+        ("outliers", f"1 task took 90.0 ns more than others of their kind; worst: {worst['name']}, rank 0, thread 0, "
          "100 ns from 60.0 ns of the run on (10 x median)")]  # fmt: skip
 
 

@@ -17,15 +17,15 @@ from profile_formats import Bar, read_firefox, read_sampled, read_speedscope
 
 from marline.trace.exports.nested import Track, _nest
 
-IN_FIRST = [("rank 0 thread 1", "implicit task", 0, 10, 0), ("rank 0 thread 1", "gemm", 10, 110, 0),
-            ("rank 0 thread 1", "implicit task", 110, 200, 0), ("rank 0 thread 1", "step", 1, 10, 1),
-            ("rank 0 thread 1", "step", 110, 200, 1)]  # fmt: skip
-IN_SECOND = [("rank 0 thread 2", "implicit task", 0, 20, 0), ("rank 0 thread 2", "trsm", 20, 60, 0),
-             ("rank 0 thread 2", "MPI_Send to 1 tag 7", 30, 40, 1), ("rank 0 thread 2", "implicit task", 60, 130, 0),
-             ("rank 0 thread 2", "gemm", 130, 180, 0), ("rank 0 thread 2", "implicit task", 180, 200, 0)]  # fmt: skip
-IN_THIRD = [("rank 1 thread 1", "implicit task", 0, 10, 0), ("rank 1 thread 1", "trsm", 10, 100, 0),
-            ("rank 1 thread 1", "MPI_Recv from 0 tag 7", 20, 50, 1),
-            ("rank 1 thread 1", "implicit task", 100, 200, 0)]  # fmt: skip
+IN_FIRST = [("rank 0 thread 0", "implicit task", 0, 10, 0), ("rank 0 thread 0", "gemm", 10, 110, 0),
+            ("rank 0 thread 0", "implicit task", 110, 200, 0), ("rank 0 thread 0", "step", 1, 10, 1),
+            ("rank 0 thread 0", "step", 110, 200, 1)]  # fmt: skip
+IN_SECOND = [("rank 0 thread 1", "implicit task", 0, 20, 0), ("rank 0 thread 1", "trsm", 20, 60, 0),
+             ("rank 0 thread 1", "MPI_Send to 1 tag 7", 30, 40, 1), ("rank 0 thread 1", "implicit task", 60, 130, 0),
+             ("rank 0 thread 1", "gemm", 130, 180, 0), ("rank 0 thread 1", "implicit task", 180, 200, 0)]  # fmt: skip
+IN_THIRD = [("rank 1 thread 0", "implicit task", 0, 10, 0), ("rank 1 thread 0", "trsm", 10, 100, 0),
+            ("rank 1 thread 0", "MPI_Recv from 0 tag 7", 20, 50, 1),
+            ("rank 1 thread 0", "implicit task", 100, 200, 0)]  # fmt: skip
 BARS = sorted(IN_FIRST + IN_SECOND + IN_THIRD)
 
 
@@ -49,7 +49,7 @@ def test_speedscope_has_samples(tmp_path: Path) -> None:
         (rank, "serial code", "main", "other"): 2 * MS, (rank, "task", "body", "middle", "inner", "memcpy"): 3 * MS,
         (rank, "task", "body"): MS, (rank, "waits", "main", "marline_worker"): MS,
     }  # fmt: skip
-    assert ("rank 0 thread 1", "task", 10 * MS, 20 * MS, 0) in read_speedscope(document)
+    assert ("rank 0 thread 0", "task", 10 * MS, 20 * MS, 0) in read_speedscope(document)
 
 
 def test_firefox(tmp_path: Path) -> None:
@@ -57,11 +57,11 @@ def test_firefox(tmp_path: Path) -> None:
     bars, time = read_firefox(document)
     assert sorted(bars) == sorted((*bar[:4], 0) for bar in BARS)
     expected = {
-        ("rank 0 thread 1", "implicit task"): 1, ("rank 0 thread 1", "implicit task", "step"): 9 + 90,
-        ("rank 0 thread 1", "gemm"): 100, ("rank 0 thread 2", "implicit task"): 20 + 70 + 20,
-        ("rank 0 thread 2", "trsm"): 30, ("rank 0 thread 2", "trsm", "MPI_Send to 1 tag 7"): 10,
-        ("rank 0 thread 2", "gemm"): 50, ("rank 1 thread 1", "implicit task"): 110, ("rank 1 thread 1", "trsm"): 60,
-        ("rank 1 thread 1", "trsm", "MPI_Recv from 0 tag 7"): 30,
+        ("rank 0 thread 0", "implicit task"): 1, ("rank 0 thread 0", "implicit task", "step"): 9 + 90,
+        ("rank 0 thread 0", "gemm"): 100, ("rank 0 thread 1", "implicit task"): 20 + 70 + 20,
+        ("rank 0 thread 1", "trsm"): 30, ("rank 0 thread 1", "trsm", "MPI_Send to 1 tag 7"): 10,
+        ("rank 0 thread 1", "gemm"): 50, ("rank 1 thread 0", "implicit task"): 110, ("rank 1 thread 0", "trsm"): 60,
+        ("rank 1 thread 0", "trsm", "MPI_Recv from 0 tag 7"): 30,
     }  # fmt: skip
     assert {path: round(value * 1e6) for path, value in time.items()} == expected
     assert document["meta"]["product"] == "app"
@@ -71,14 +71,14 @@ def test_firefox_has_samples(tmp_path: Path) -> None:
     (tmp_path / "trace").mkdir()
     document = written(write_sampled(tmp_path / "trace"), "--firefox", "https://profiler.firefox.com")
     bars, time = read_firefox(document)
-    thread = "rank 0 thread 1 samples of CPU time"
+    thread = "rank 0 thread 0 samples of CPU time"
     assert {path[1:]: round(value * 1e6) for path, value in time.items() if path[0] == thread} == {
         ("serial code", "main", "other"): 2 * MS, ("task", "body", "middle", "inner", "memcpy"): 3 * MS,
         ("task", "body"): MS, ("waits", "main", "marline_worker"): MS,
     }  # fmt: skip
     sampled = next(one for one in document["threads"] if one["name"].endswith("samples of CPU time"))
     assert [round(time) for time in sampled["samples"]["time"]] == [1, 11, 12, 13, 22]
-    assert ("rank 0 thread 1", "task", 10 * MS, 20 * MS, 0) in bars and not [bar for bar in bars if bar[0] == thread]
+    assert ("rank 0 thread 0", "task", 10 * MS, 20 * MS, 0) in bars and not [bar for bar in bars if bar[0] == thread]
 
 
 @pytest.mark.parametrize("option", ["--speedscope", "--firefox"])
@@ -88,7 +88,7 @@ def test_a_suspended_call_has_a_lane_of_its_own(tmp_path: Path, option: str) -> 
     document = written(save(tmp_path / "trace", suspended_receive()), option, said)
     bars = read_speedscope(document) if option == "--speedscope" else read_firefox(document)[0]
     assert ("rank 0 suspended in MPI 0", "MPI_Recv from 1 tag 7", 110, 160, 0) in bars
-    assert ("rank 0 thread 1", "task", 100, 120, 0) in bars and ("rank 0 thread 2", "task", 150, 170, 0) in bars
+    assert ("rank 0 thread 0", "task", 100, 120, 0) in bars and ("rank 0 thread 1", "task", 150, 170, 0) in bars
 
 
 def nested(bars: list[tuple[int, int]]) -> tuple[Track, list[Bar]]:

@@ -2,10 +2,10 @@
 """Regions, ranges and marks that the program names, on a trace made by hand with answers worked out by hand: the pass,
 the text, the page, the timelines. Times are ns from the first record.
 
-    rank 0, thread 1 ("driver")   solve 0 to 100, in it group 7's `fill` 10 to 60 and group 8's `send` 40 to 80, which
-                                  overlap; range `job` 5 to 95, which ends on thread 2; marks `saved` at 20 and 90
-    rank 0, thread 2              solve 0 to 40
-    rank 1, thread 1              solve 0 to 60; `fill` 10 to 30; `fill` from 50, without an end: the trace ends at 100
+    rank 0, thread 0 ("driver")   solve 0 to 100, in it group 7's `fill` 10 to 60 and group 8's `send` 40 to 80, which
+                                  overlap; range `job` 5 to 95, which ends on thread 1; marks `saved` at 20 and 90
+    rank 0, thread 1              solve 0 to 40
+    rank 1, thread 0              solve 0 to 60; `fill` 10 to 30; `fill` from 50, without an end: the trace ends at 100
 """
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_timelines(folder: Path, tmp_path: Path) -> None:
     assert report(folder, "--chrome", tmp_path / "t.json", "--html", tmp_path / "p.html").returncode == 0
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     tracks = {(one["pid"], one["tid"]): one["args"]["name"] for one in events if one["name"] == "thread_name"}
-    assert {"thread 1 driver", "ranges", "ranges 1", "ranges 2"} <= set(tracks.values())
+    assert {"thread 0 driver", "ranges", "ranges 1", "ranges 2"} <= set(tracks.values())
     drawn = {(tracks[one["pid"], one["tid"]].split()[0], one["name"]) for one in events if one["ph"] in "XB"}
     assert {("thread", "solve"), ("ranges", "job"), ("ranges", "fill"), ("ranges", "saved")} <= drawn
     page = (tmp_path / "p.html").read_text()

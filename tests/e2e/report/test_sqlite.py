@@ -52,11 +52,11 @@ def test_edges_calls_messages_and_regions(database: sqlite3.Connection) -> None:
         (0, 1, "dependence", 110, 130, 0), (2, 3, "message", 30, 50, 20), (3, 2, "message", 20, 40, 10)]
     columns = "name, kind, task, rank, thread, start_ns, end_ns, held_ns, peer, tag, bytes, returned"
     assert rows(database, f"SELECT {columns} FROM calls ORDER BY start_ns DESC") == [
-        ("MPI_Send", "send", 2, 0, 2, 30, 40, 10, 1, 7, 64, 1),
-        ("MPI_Recv", "receive", 3, 1, 1, 20, 50, 30, 0, 7, 64, 1)]
+        ("MPI_Send", "send", 2, 0, 1, 30, 40, 10, 1, 7, 64, 1),
+        ("MPI_Recv", "receive", 3, 1, 0, 20, 50, 30, 0, 7, 64, 1)]
     assert rows(database, "SELECT source, target, bytes, sent_ns, received_ns FROM messages") == [(0, 1, 64, 30, 50)]
     assert rows(database, "SELECT name, task, rank, thread, start_ns, end_ns, closed FROM regions") == [
-        ("step", None, 0, 1, 1, 200, 1)]
+        ("step", None, 0, 0, 1, 200, 1)]
 
 
 def test_facts_ranks_and_what_bounds_the_run(database: sqlite3.Connection) -> None:

@@ -82,8 +82,8 @@ def test_perfetto_file_is_what_its_schema_says(exchange: Path, tmp_path: Path) -
     assert write(exchange, perfetto=tmp_path / "out") == [f"{tmp_path / 'out'}: open it in https://ui.perfetto.dev"]
     read = Read(tmp_path / "out")
     assert ("suspended in MPI 0", "MPI_Recv from 1 tag 7", 110, 160, 0) in read.slices
-    assert ("thread 1", "task", 100, 120, 0) in read.slices and ("thread 2", "task", 150, 170, 0) in read.slices
-    assert ("thread 1", "MPI_Send to 0 tag 7", 50, 60, 0) in read.slices
+    assert ("thread 0", "task", 100, 120, 0) in read.slices and ("thread 1", "task", 150, 170, 0) in read.slices
+    assert ("thread 0", "MPI_Send to 0 tag 7", 50, 60, 0) in read.slices
     assert list(read.arrows.values()) == [["MPI_Send to 0 tag 7", "MPI_Recv from 1 tag 7"]]
     assert read.counters["suspended tasks"] == [(120, 1), (150, 0)]
     # A and B are created at 10 and 20, and start at 100 and 120.
@@ -114,8 +114,8 @@ def test_regions_lie_where_their_task_runs(tmp_path: Path) -> None:
     write(save(tmp_path, [first, second]), perfetto=tmp_path / "out")
     slices = Read(tmp_path / "out").slices
     assert [one for one in slices if one[1] in ("outer", "inner")] == [
-        ("thread 1", "inner", 112, 120, 2), ("thread 1", "outer", 105, 120, 1),
-        ("thread 2", "inner", 150, 155, 2), ("thread 2", "outer", 150, 165, 1)]
+        ("thread 0", "inner", 112, 120, 2), ("thread 0", "outer", 105, 120, 1),
+        ("thread 1", "inner", 150, 155, 2), ("thread 1", "outer", 150, 165, 1)]
 
 
 def test_perfetto_file_in_chunks_is_the_same(exchange: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +187,7 @@ def test_chrome_file(exchange: Path, tmp_path: Path) -> None:
     slices = [(threads[event["pid"], event["tid"]], event["name"], event["ts"], event["dur"])
               for event in events if event["ph"] == "X"]
     assert ("suspended in MPI 0", "MPI_Recv from 1 tag 7", 0.11, 0.05) in slices
-    assert ("thread 1", "task", 0.12, 0.02) in slices
+    assert ("thread 0", "task", 0.12, 0.02) in slices
     flows = {event["ph"]: event for event in events if event["ph"] in "sf"}
     assert (flows["s"]["pid"], flows["f"]["pid"], flows["s"]["id"]) == (1, 0, flows["f"]["id"])
     assert flows["s"]["ts"] < flows["f"]["ts"]

@@ -214,7 +214,7 @@ def test_killed_while_a_window_was_stored(tmp_path: Path, form: int) -> None:
     (folder / "rank0000.mtr").write_bytes(handmade_file.whole([bytes(torn), young]))
     trace = reader.read_trace(folder)
     assert trace.task.tolist() == list(range(A + 4, A + 8))
-    assert trace.cut == ["rank0000.mtr: rank 0, thread 1: 4 records damaged"]
+    assert trace.cut == ["rank0000.mtr: rank 0, stream 1: 4 records damaged"]
 
 
 def test_missing_windows_are_reported(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_missing_windows_are_reported(tmp_path: Path) -> None:
     file.write_bytes(content[: 2 * UNIT_BYTES] + bytes(UNIT_BYTES) + content[3 * UNIT_BYTES :])
     trace = reader.read_trace(tmp_path)
     assert trace.task.tolist() == [*range(A, A + 4), A + 8]
-    assert trace.cut == ["rank0000.mtr: rank 0, thread 1: 1 of 3 windows missing"]
+    assert trace.cut == ["rank0000.mtr: rank 0, stream 1: 1 of 3 windows missing"]
 
 
 def test_file_without_its_end_is_read_and_told_of(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def damage(folder: Path, kind: str) -> None:
     ("keys", "clock_end missing"),
     ("format", "format 'marline-trace 99', expected"),
     ("value", "rank is 'zero': the file is damaged"),
-    ("early", "rank 0, thread 1 has the time 1, but the program began at 1099511627776"),
+    ("early", "rank 0, stream 1 has the time 1, but the program began at 1099511627776"),
     ("late", "has the time 4611686018427387904"),
     ("same", "rank0001.json: names the same records as rank0000.json"),
     ("twice", "second process says that it is rank 0"),

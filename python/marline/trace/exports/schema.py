@@ -41,7 +41,7 @@ class Table:
 
 
 _RANK = Column("rank", INTEGER, "rank in MPI_COMM_WORLD; 0 without MPI")
-_THREAD = Column("thread", INTEGER, "thread of the rank, counted from 1")
+_THREAD = Column("thread", INTEGER, "thread of the rank: OpenMP's number, from 0")
 _TASK = Column("task", INTEGER, "tasks.id; NULL: code outside of explicit tasks", optional=True)
 _START = Column("start_ns", INTEGER, "when it began")
 _END = Column("end_ns", INTEGER, "when it ended")

@@ -24,6 +24,7 @@ from ..read.events import CALL_KINDS, MPI_CALLS
 from ..read.progress import Progress, no_progress
 from ..read.records import TASK_BITS
 from ..registry import Analysis, AnalysisError
+from ..thread_numbers import thread_numbers
 from .schema import FORMAT, TABLES, Table
 
 _BLOCK = 1 << 16
@@ -101,9 +102,15 @@ def _tasks(of: Analysis) -> Rows:
             ((tasks.flags & UNTIED) != 0).astype(np.int8))  # fmt: skip
 
 
+def _threads(of: Analysis, rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
+    """By the numbers that reports show."""
+    return thread_numbers(of.trace).of(rank, thread)
+
+
 def _runs(of: Analysis) -> Rows:
     runs = of["segments"]
-    return of["owners"], runs.rank, runs.thread, runs.start, runs.end, runs.waits.astype(np.int8)
+    return (of["owners"], runs.rank, _threads(of, runs.rank, runs.thread), runs.start, runs.end,
+            runs.waits.astype(np.int8))  # fmt: skip
 
 
 def _edges(of: Analysis) -> Rows:
@@ -139,8 +146,9 @@ def _calls(of: Analysis) -> Rows:
     names = {one: MPI_CALLS.get(one, f"MPI call {one}") for one in known}
     kinds = {one: CALL_KINDS.get(one, "local") for one in known}
     return (np.arange(len(calls.call)), _Names(names, calls.call), _Names(kinds, calls.call),
-            of["tasks"].index(calls.task), calls.rank, calls.start_thread, calls.start, calls.end, found.held,
-            found.peer, np.maximum(tag, -1), calls.bytes.astype(np.int64), calls.returned.astype(np.int8))  # fmt: skip
+            of["tasks"].index(calls.task), calls.rank, _threads(of, calls.rank, calls.start_thread), calls.start,
+            calls.end, found.held, found.peer, np.maximum(tag, -1), calls.bytes.astype(np.int64),
+            calls.returned.astype(np.int8))  # fmt: skip
 
 
 def _messages(of: Analysis) -> Rows:
@@ -153,8 +161,9 @@ def _messages(of: Analysis) -> Rows:
 def _spans(name: str) -> Callable[[Analysis], Rows]:
     def rows(of: Analysis) -> Rows:
         spans: Spans = of[name]
-        return (_Names(spans.names, spans.name), of["tasks"].index(spans.task), spans.rank, spans.thread, spans.start,
-                spans.end, spans.closed.astype(np.int8))  # fmt: skip
+        return (_Names(spans.names, spans.name), of["tasks"].index(spans.task), spans.rank,
+                _threads(of, spans.rank, spans.thread), spans.start, spans.end,
+                spans.closed.astype(np.int8))  # fmt: skip
 
     return rows
 
@@ -168,8 +177,9 @@ def _counters(of: Analysis) -> Rows:
 def _samples(of: Analysis) -> Rows:
     found: Samples = of["samples"]
     trace, record = of.trace, found.stacks.record
-    return (np.arange(len(record)), of["tasks"].index(trace.task[record]), trace.rank[record], trace.thread[record],
-            trace.time[record], found.stacks.weight, _Names(found.owners.names, found.owners.of_sample))  # fmt: skip
+    return (np.arange(len(record)), of["tasks"].index(trace.task[record]), trace.rank[record],
+            _threads(of, trace.rank[record], trace.thread[record]), trace.time[record], found.stacks.weight,
+            _Names(found.owners.names, found.owners.of_sample))  # fmt: skip
 
 
 def _frames(of: Analysis) -> Rows:

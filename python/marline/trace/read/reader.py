@@ -194,7 +194,7 @@ def read_description(path: Path) -> dict[str, Any]:
 def _read_stream(process: _Process, thread: int, tables: Tables, cut: list[str]) -> _Stream | None:
     metadata = process.metadata
     rank = metadata["rank"]
-    records = process.container.records(metadata["process"], thread, f"rank {rank}, thread {thread}", cut)
+    records = process.container.records(metadata["process"], thread, f"rank {rank}, stream {thread}", cut)
     records = tables.keep_known(process.container.path, int(metadata["fingerprint"], 16), records)
     return _by_time(_Stream(rank, thread, records))
 
@@ -219,7 +219,7 @@ def _check_times(process: _Process, stream: _Stream) -> None:
     begin = process.metadata["clock_begin"]["cycles"]
     if first < begin - _EARLY or last > begin + _LATE:
         wrong = first if first < begin - _EARLY else last
-        raise TraceError(f"{process.container.path}: rank {stream.rank}, thread {stream.thread} has the time {wrong}, "
+        raise TraceError(f"{process.container.path}: rank {stream.rank}, stream {stream.thread} has the time {wrong}, "
                          f"but the program began at {begin}: damaged")  # fmt: skip
 
 

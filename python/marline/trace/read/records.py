@@ -43,6 +43,7 @@ class Trace:
     began_before: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint64))  # tasks that were created then
     folder: str = ""  # as the caller named it
     skipped: dict[str, int] = field(default_factory=dict)  # records of events that this version does not know, by name
+    thread_numbers: Any = None  # once thread_numbers.thread_numbers has been called
     lock_waits: tuple[np.ndarray, np.ndarray] | None = None  # once model.lock_waits has been called
 
     def left_out(self) -> list[int]:

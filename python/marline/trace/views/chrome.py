@@ -50,8 +50,8 @@ def _names(drawn: Timeline) -> list[dict[str, Any]]:
                  for rank, name in drawn.processes.items()]  # fmt: skip
     threads = [{"ph": "M", "name": "thread_name", "pid": rank, "tid": track, "args": {"name": name}}
                for rank, track, name in drawn.tracks]  # fmt: skip
-    order = [{"ph": "M", "name": "thread_sort_index", "pid": rank, "tid": track, "args": {"sort_index": track}}
-             for rank, track, _ in drawn.tracks]  # fmt: skip
+    order = [{"ph": "M", "name": "thread_sort_index", "pid": rank, "tid": track, "args": {"sort_index": place}}
+             for place, (rank, track, _) in enumerate(drawn.tracks)]  # fmt: skip
     return [*processes, *threads, *order]
 
 

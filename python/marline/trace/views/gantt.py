@@ -23,6 +23,7 @@ from ..passes.devices import FROM_DEVICE, KERNEL, SORTS, TO_DEVICE, UPKEEP, WAIT
 from ..passes.picture import Picture
 from ..read.calls import kind_mask
 from ..read.events import CALL_KINDS
+from ..thread_numbers import thread_numbers
 
 _MOST_LANES = 24  # of suspended calls drawn per rank; a line of text counts the rest
 _MOST_KINDS = 14  # in the legend
@@ -48,11 +49,11 @@ class _Rows:
         self.device: dict[tuple[int, int, int, int], float] = {}  # rank, device, sort, lane
         self.ticks: list[tuple[float, str]] = []
         self.hidden: dict[int, tuple[float, int]] = {}
-        y = 0.0
+        y, numbers = 0.0, thread_numbers(picture.trace)
         for rank in picture.trace.ranks:
-            for number, thread in enumerate(_threads_with_work(picture, rank)):
+            for thread in numbers.in_order(rank, _threads_with_work(picture, rank)):
                 self.thread[rank, thread] = y
-                self.ticks.append((y + _THREAD_HEIGHT / 2, f"rank {rank} thread {number}"))
+                self.ticks.append((y + _THREAD_HEIGHT / 2, f"rank {rank} thread {numbers.one(rank, thread)}"))
                 y += _THREAD_HEIGHT
             lanes = picture.lane_of_call[picture.calls.rank[picture.suspended_calls] == rank]
             count = int(lanes.max()) + 1 if lanes.size else 0

@@ -22,6 +22,7 @@ from ..passes.regions import Marks, Spans, thread_names
 from ..read.columns import occurrences, overlaps
 from ..read.events import CALL_KINDS, MPI_CALLS
 from ..read.reader import TASK_BITS
+from ..thread_numbers import thread_numbers
 from .host_side import HostSide
 
 TASK, IMPLICIT, WAIT, REGION, CALL, TRANSFER, KERNEL_RUN, HOST_SIDE, NODE = range(9)
@@ -146,10 +147,10 @@ def _processes(drawn: Picture) -> dict[int, str]:
 
 def _tracks(drawn: Picture) -> list[tuple[int, int, str]]:
     tracks = []
-    names = thread_names(drawn.trace)
+    names, numbers = thread_names(drawn.trace), thread_numbers(drawn.trace)
     for rank in drawn.trace.ranks:
-        threads = np.unique(drawn.trace.thread[drawn.trace.rank == rank]).tolist()
-        tracks += [(rank, thread, " ".join(("thread", str(thread), names.get((rank, thread), ""))).rstrip())
+        threads = numbers.in_order(rank, np.unique(drawn.trace.thread[drawn.trace.rank == rank]).tolist())
+        tracks += [(rank, thread, f"thread {numbers.one(rank, thread)} {names.get((rank, thread), '')}".rstrip())
                    for thread in threads]
         lanes = drawn.lane_of_call[drawn.calls.rank[drawn.suspended_calls] == rank]
         for lane in range(int(lanes.max()) + 1 if lanes.size else 0):

@@ -29,7 +29,7 @@ class Useful:
     have none."""
 
     rank: np.ndarray
-    thread: np.ndarray
+    thread: np.ndarray  # the number that is shown
     time: np.ndarray
     outside_tasks: np.ndarray
 
@@ -58,7 +58,7 @@ def useful(of: Analysis) -> Useful:
     of_code = np.array([modelled[rank] == "code" for rank in lanes.rank.tolist()], dtype=bool)
     work = table.time[:, :, NUMBER["work_body"]].sum(axis=1)
     time[of_code] = work[of_code]
-    return Useful(lanes.rank, lanes.thread, time, np.maximum(time - work, 0))
+    return Useful(lanes.rank, of["breakdown"].number, time, np.maximum(time - work, 0))
 
 
 def _creations(of: Analysis, lanes: Lanes, within: Callable[..., np.ndarray]) -> np.ndarray:

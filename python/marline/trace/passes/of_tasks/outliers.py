@@ -22,6 +22,7 @@ import numpy as np
 from ...model import TASKWAIT, Segments, Tasks
 from ...registry import Analysis, analysis_pass
 from ...statistics import Groups, group_by, rows
+from ...thread_numbers import ThreadNumbers, thread_numbers
 from ..picture import Kinds
 
 LIMIT, FEWEST, MOST = 3.5, 5, 10
@@ -44,6 +45,7 @@ class Outliers:
     tasks: Tasks
     kinds: Kinds
     runs: Segments
+    threads: ThreadNumbers
 
     def document(self) -> dict[str, Any]:
         of_kind = self.kinds.of_task[self.task]
@@ -69,9 +71,10 @@ class Outliers:
         """Where each began."""
         ids = self.tasks.id[chosen]
         some = np.flatnonzero(np.isin(self.runs.task, ids))
-        found = {}
+        number = dict(zip(some.tolist(), self.threads.of(self.runs.rank[some], self.runs.thread[some]).tolist()))
+        found: dict[int, int] = {}
         for row in some[np.argsort(self.runs.start[some], kind="stable")].tolist():
-            found.setdefault(int(self.runs.task[row]), int(self.runs.thread[row]))
+            found.setdefault(int(self.runs.task[row]), number[row])
         return [found.get(int(one), -1) for one in ids]
 
 
@@ -97,7 +100,7 @@ def outliers(of: Analysis) -> Outliers:
     excess = (time[order] - median[number])[out].astype(np.int64)
     worst = np.argsort(-excess, kind="stable")
     return Outliers(done[order[out[worst]]], score[out[worst]], excess[worst], kind[order[groups.first]], groups.count,
-                    median, mad, tasks, kinds, of["segments"])  # fmt: skip
+                    median, mad, tasks, kinds, of["segments"], thread_numbers(of.trace))  # fmt: skip
 
 
 def _whole(sorted_by_time: Groups, kind: np.ndarray) -> Groups:

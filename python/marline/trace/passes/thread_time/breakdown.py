@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from ...registry import Analysis, analysis_pass
+from ...thread_numbers import thread_numbers
 from .causes import CAUSES, OF_PART, PARTS
 from .code_model import code_spans, code_times
 from ..lanes import all_lanes, window_edges
@@ -41,7 +42,8 @@ class Breakdown:
     """`time[l, w, c]`: ns that thread l spent in window w for cause c (causes.CAUSES)."""
 
     lane_rank: np.ndarray
-    lane_thread: np.ndarray
+    lane_thread: np.ndarray  # as the recorder numbered it
+    number: np.ndarray  # of each thread, as shown
     ranks: np.ndarray
     models: list[str]  # per rank: "tasks" or "code"
     own_begin: np.ndarray  # per rank
@@ -90,7 +92,8 @@ class Breakdown:
             "own_makespan_ns": int(self.own_end[number] - self.own_begin[number]),
         } | _parts(sums) | _causes(sums) | {
             "by_thread": [
-                {"thread": int(self.lane_thread[lane])} | _parts(self.time[lane].sum(axis=0)) for lane in lanes
+                {"thread": int(self.number[lane])} | _parts(self.time[lane].sum(axis=0))
+                for lane in lanes[np.argsort(self.number[lanes], kind="stable")]
             ]
         }  # fmt: skip
 
@@ -136,7 +139,8 @@ def breakdown(of: Analysis) -> Breakdown:
     for number, rank in enumerate(of_tasks.tolist()):
         own[rank] = (int(states.own_begin[number]), int(states.own_end[number]))
     return Breakdown(
-        lanes.rank, lanes.thread, ranks, ["code" if rank in spans else "tasks" for rank in ranks.tolist()],
+        lanes.rank, lanes.thread, thread_numbers(of.trace).of(lanes.rank, lanes.thread), ranks,
+        ["code" if rank in spans else "tasks" for rank in ranks.tolist()],
         np.array([own[rank][0] for rank in ranks.tolist()]), np.array([own[rank][1] for rank in ranks.tolist()]),
         edges, time,
     )  # fmt: skip

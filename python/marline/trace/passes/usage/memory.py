@@ -26,9 +26,10 @@ from ...read.columns import group_starts
 from ...read.records import Trace
 from ...registry import Analysis, analysis_pass
 from ...statistics import rows
+from ...thread_numbers import thread_numbers
 
 _RESIDENT, _ON_NODE = 1, 3  # `kind` of the event memory
-_OF_THREAD = ("thread", "minor_faults", "major_faults", "cpu", "node")
+_OF_THREAD = ("minor_faults", "major_faults", "cpu", "node")
 
 
 @dataclass
@@ -54,8 +55,10 @@ def memory(of: Analysis) -> Memory:
     resident, placed = records[kind == _RESIDENT], records[kind == _ON_NODE]
     over_time = rows(rank=trace.rank[resident], time_ns=trace.time[resident],
                      resident_bytes=trace.field("memory", "bytes", resident).astype(np.int64))  # fmt: skip
-    threads = [{"rank": rank} | {key: one[key] for key in _OF_THREAD} for rank, described in trace.ranks.items()
-               for one in sorted(described.get("threads", []), key=lambda one: one["thread"])]  # fmt: skip
+    numbers = thread_numbers(trace)
+    threads = [{"rank": rank, "thread": numbers.one(rank, one["thread"])} | {key: one[key] for key in _OF_THREAD}
+               for rank, described in trace.ranks.items() for one in described.get("threads", [])]  # fmt: skip
+    threads.sort(key=lambda row: (row["rank"], row["thread"]))
     threads_on = {rank: [one["node"] for one in described.get("threads", [])]
                   for rank, described in trace.ranks.items()}  # fmt: skip
     rank_of = trace.rank[placed]  # ascending
