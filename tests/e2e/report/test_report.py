@@ -151,7 +151,7 @@ def test_windows(two_threads: Path) -> None:
 def test_csv_has_a_line_per_thread(two_threads: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(report(two_threads, "--csv").stdout)))
     assert [(row["rank"], row["thread"], row["work_ns"], row["makespan_ns"]) for row in rows] == [
-        ("0", "1", "10000", "100000"), ("0", "2", "50000", "100000")]
+        ("0", "0", "10000", "100000"), ("0", "1", "50000", "100000")]
     for row in rows:
         assert sum(int(row[key]) for key in ("work_ns", "idle_ns", "overhead_ns")) == 100_000
 
