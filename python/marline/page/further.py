@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from marline.report.machine import rate
+from marline.report.notable import is_gain
 from marline.trace.analysis import Analysis
 from marline.trace.read.events import CALL_NUMBER
 from marline.units import duration, percent
@@ -32,17 +33,26 @@ _TREE = (
     ("openmp.load_balance", 1, "OpenMP load balance", "among the threads of a rank"),
     ("openmp.scheduling", 1, "OpenMP scheduling", "scheduling, waiting and code that one thread runs"),
 )
-# Key, name, what it is; with MPI and without.
+# Key, name, what it is.
 _THIS = ("makespan", "this run", "the makespan: from the first task, or parallel region, to the last")
+_SAME_ORDER = ("infinite_network_same_order", "infinite network", "MPI takes no time, and all else is as it was")
 _INFINITE = ("infinite_threads", "infinite threads", "the critical path: no number of threads is faster")
+_BUSY = ("all_busy", "all threads busy", "the same work, spread evenly over as many threads, none of which ever waits; "
+         "whatever depends on what")  # fmt: skip
+# Of programs with tasks, where MPI takes time and where it does not; and of programs without.
 _BOUNDS = (
     _THIS, ("infinite_network_same_order", "infinite network, same order of tasks",
             "MPI takes no time, and threads run the tasks that they ran here"),
     ("infinite_network", "infinite network", "MPI takes no time, and the work is spread evenly over as many threads"),
-    _INFINITE, ("infinite_threads_and_network", "infinite threads and network", "both"))  # fmt: skip
+    _INFINITE, ("infinite_threads_and_network", "infinite threads and network", "both"), _BUSY)  # fmt: skip
 _BOUNDS_WITHOUT_MPI = (
-    _THIS, ("infinite_network", "least time on as many threads", "the work spread evenly, or the critical path if that "
-            "is longer"), _INFINITE)  # fmt: skip
+    _THIS, ("infinite_network", "these dependences, as many threads", "the work spread evenly, or the critical path if "
+            "that is longer"), _INFINITE, _BUSY)  # fmt: skip
+_BOUNDS_WITHOUT_TASKS = (
+    ("no_barrier_waits", "no waits at barriers", "loops and the like are divided evenly, so that threads come to each "
+     "barrier together"),
+    ("no_serial_code", "no serial code", "code outside of parallel regions is shared by the threads"),
+    ("no_lock_waits", "no waits for locks", "no thread waits for a lock or critical region"), _BUSY)  # fmt: skip
 _PATTERNS = (("duplicate", "several edges between two tasks"), ("transitive", "follows from other edges"),
              ("product", "every task of a set after every one of another: inoutset"))  # fmt: skip
 _LATE = ("late", "max", "undiscovered", "queued", "inside")
@@ -87,13 +97,16 @@ def bounds(document: Document) -> str:
     found = document["bounds"]
     if not found["makespan_ns"]:
         return ""
-    # As in the text: a network is named only where MPI takes time.
+    # As in the text: a network is named only where MPI takes time, and what threads wait for where it costs anything.
     has_mpi = found["infinite_threads_ns"] != found["infinite_threads_and_network_ns"]
-    shown = _BOUNDS if has_mpi else _BOUNDS_WITHOUT_MPI
+    shown: tuple[tuple[str, str, str], ...] = _BOUNDS if has_mpi else _BOUNDS_WITHOUT_MPI
+    if not document["graph"]["tasks"]:
+        shown = (_THIS, *([_SAME_ORDER] if has_mpi else []),
+                 *(one for one in _BOUNDS_WITHOUT_TASKS if one is _BUSY or is_gain(found, f"{one[0]}_ns")))  # fmt: skip
     rows = [_bar_row(name, 1, duration(found[f"{key}_ns"]), found[f"{key}_ns"] / found["makespan_ns"], what, "plain")
             for key, name, what in shown]  # fmt: skip
     return _card("machines", "How fast the same work could be", rows, "The bars are parts of this run's makespan: what "
-                 "is missing is what that machine would gain at most.",
+                 "is missing is what that change would gain at most, without any other.",
                  [(name, what) for _, name, what in shown])  # fmt: skip
 
 

@@ -275,9 +275,11 @@ def _figures(document: dict[str, Any]) -> str:
         balance = sum(row["work_ns"] for row in document["ranks"]) / total["threads"] / max(per_thread)
         figures.append(("balance of ranks", percent(balance, 1), "mean work per thread, of the most of any rank"))
     if path["least_ns"] and not document["program"]["ranks_left_out"]:
-        figures.append(("least time", duration(path["least_ns"]), "for the same work, divided as it is, on as many "
-                        "threads"))  # fmt: skip
-        limit = "" if path["span_ns"] == path["path_ns"] else ", if MPI took no time"
+        figures.append(("least time", duration(path["least_ns"]), "for these tasks, on as many threads") if tasks else
+                       ("least time", duration(document["bounds"]["all_busy_ns"]), "for the same work on as many "
+                        "threads, if none ever waited"))  # fmt: skip
+        limit = "" if tasks else ", divided as it is"
+        limit += "" if path["span_ns"] == path["path_ns"] else ", if MPI took no time"
         devices = " and devices" if path["on_devices_ns"] else ""
         figures.append(("parallelism", f"{path['parallelism']:.1f}",
                         f"threads{devices} can work at a time, on average{limit}"))

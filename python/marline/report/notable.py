@@ -20,14 +20,33 @@ def notable(document: dict[str, Any]) -> list[tuple[str, str]]:
     return [*_late_sends(document), *_outliers(document), *_slow_patterns(document)]
 
 
-def bounds_by_machine(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """Only where MPI takes time: else the line on the critical path has said all."""
-    if found["infinite_threads_ns"] == found["infinite_threads_and_network_ns"]:
-        return []
-    return [("at best", f"{duration(found['infinite_threads_ns'])} with infinite threads, "
-             f"{duration(found['infinite_network_ns'])} with an infinite network "
-             f"({duration(found['infinite_network_same_order_ns'])} if tasks keep their order), "
-             f"{duration(found['infinite_threads_and_network_ns'])} with both")]  # fmt: skip
+# Of programs without tasks: what would have to go.
+_WITHOUT = (("no_barrier_waits_ns", "if threads came to barriers together"), ("no_serial_code_ns", "without serial code"),
+            ("no_lock_waits_ns", "without waits for locks"))  # fmt: skip
+_BUSY = "if all threads worked all the time"
+
+
+def bounds_by_machine(found: dict[str, Any], tasks: int) -> list[tuple[str, str]]:
+    """How fast the same work could be, as far as the line on the critical path has not said it: where MPI takes time, with
+    another machine; else without what makes threads wait."""
+    has_mpi = found["infinite_threads_ns"] != found["infinite_threads_and_network_ns"]
+    parts = []
+    if has_mpi and tasks:
+        parts += [f"{duration(found['infinite_threads_ns'])} with infinite threads",
+                  f"{duration(found['infinite_network_ns'])} with an infinite network "
+                  f"({duration(found['infinite_network_same_order_ns'])} if tasks keep their order)",
+                  f"{duration(found['infinite_threads_and_network_ns'])} with both"]  # fmt: skip
+    elif has_mpi:
+        parts.append(f"{duration(found['infinite_network_same_order_ns'])} with an infinite network")
+    parts += [f"{duration(found[key])} {text}" for key, text in _WITHOUT if is_gain(found, key)]
+    if is_gain(found, "all_busy_ns", found["infinite_network_ns"] if tasks else found["makespan_ns"]):
+        parts.append(f"{duration(found['all_busy_ns'])} {_BUSY}" + (", whatever waits for what" if tasks else ""))
+    return [("at best", ", ".join(parts))] if parts else []
+
+
+def is_gain(found: dict[str, Any], key: str, than: int | None = None) -> bool:
+    """Whether a bound is below the makespan, or another one, by more than nothing."""
+    return bool(found[key] <= (1 - WORTH_SAYING) * (found["makespan_ns"] if than is None else than))
 
 
 def _late_sends(document: dict[str, Any]) -> list[tuple[str, str]]:

@@ -96,11 +96,13 @@ def test_bounds_by_machine(tmp_path: Path) -> None:
     save(tmp_path, [rank(1, B, False, "MPI_Recv", 10, 130, 20)], 1, size=2)
     found = Analysis(read_trace(tmp_path)).document("bounds")
     assert found == {"makespan_ns": 150, "infinite_threads_ns": 150, "infinite_network_ns": 120,
-                     "infinite_network_same_order_ns": 120, "infinite_threads_and_network_ns": 120}  # fmt: skip
-    assert bounds_by_machine(found) == [
+                     "infinite_network_same_order_ns": 120, "infinite_threads_and_network_ns": 120,
+                     "no_barrier_waits_ns": 150, "no_serial_code_ns": 150, "no_lock_waits_ns": 150, "all_busy_ns": 135 // 2}  # fmt: skip
+    assert bounds_by_machine(found, 2) == [
         ("at best", "150 ns with infinite threads, 120 ns with an infinite network (120 ns if tasks keep their order), "
-         "120 ns with both")]  # fmt: skip
-    assert bounds_by_machine(found | {"infinite_threads_ns": 120}) == []
+         "120 ns with both, 67.0 ns if all threads worked all the time, whatever waits for what")]  # fmt: skip
+    assert bounds_by_machine(found | {"infinite_threads_ns": 120, "all_busy_ns": 119}, 2) == []
+    assert bounds_by_machine(found | {"all_busy_ns": 149}, 0) == [("at best", "120 ns with an infinite network")]
 
 
 def test_mending_them_in_a_program(program: Callable[[str], str], build: Path, tmp_path: Path) -> None:
