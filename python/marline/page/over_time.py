@@ -21,6 +21,7 @@ from .plots import AREA, BARS, STEPS, Line, Plot
 from .styles import Styles
 
 PARTS_OF_RUN = 300
+FEWEST_WINDOWS = 3  # with messages, for a plot of their overlap
 MOST_KINDS = 7  # in the plot of the grain
 # For a line: per cent of all thread time, which is shown as 0.1 %, or of that of some window.
 LEAST, LEAST_OF_WINDOW = 0.05, 5
@@ -30,9 +31,11 @@ _SHADES = {"work": (0.0,), "overhead": (0.0, 0.25, 0.45, -0.25, -0.4, 0.6),
 Document = dict[str, Any]
 
 
-def all_plots(of: Analysis, document: Document, styles: Styles) -> list[Plot]:
-    found = (breakdown(of), levels(of), known_graph(of, document), overlap(of), grain(document, styles))
-    return [plot for plot in found if plot is not None and len(plot.x) and plot.lines]
+def all_plots(of: Analysis, document: Document, styles: Styles) -> tuple[list[Plot], list[str]]:
+    """Plots, and in words those that there is too little for; of what a run has nothing of, a page says nothing."""
+    overlapped, left_out = overlap(of)
+    found = (breakdown(of), levels(of), known_graph(of, document), overlapped, grain(document, styles))
+    return [plot for plot in found if plot is not None and len(plot.x) and plot.lines], left_out
 
 
 def overview(of: Analysis) -> dict[str, Any]:
@@ -132,18 +135,20 @@ def known_graph(of: Analysis, document: Document) -> Plot | None:
                 STEPS, _starts(of, of["breakdown"].edges), lines)  # fmt: skip
 
 
-def overlap(of: Analysis) -> Plot | None:
-    """By window, as the pass `overlap` has it of the whole run."""
+def overlap(of: Analysis) -> tuple[Plot | None, list[str]]:
+    """By window, as the pass `overlap` has it of the whole run. A line of one or two windows cannot be seen."""
     edges = of["breakdown"].edges
     done, possible = overlap_by_window(of, edges)
-    if not possible.any():
-        return None
+    known = np.count_nonzero(possible)
+    if known < FEWEST_WINDOWS:
+        return None, [f"the plot of the overlap of messages with work: messages are under way in {known} of "
+                      f"{len(possible)} windows of time only"][: int(known)]  # fmt: skip
     share = [round(100 * one / all_, 3) if all_ else None for one, all_ in zip(done.tolist(), possible.tolist())]
     line = Line("overlap", share, "work", 100 * float(done.sum()) / float(possible.sum()),
                 "work of the sender's threads while its messages are under way, of the most that they could do")
     return Plot("overlap", "Overlap of messages with work", "While messages are under way: how much of the time the "
                 "threads of the ranks that sent them work. No line: no message is under way.",
-                STEPS, _starts(of, edges), [line], "%")  # fmt: skip
+                STEPS, _starts(of, edges), [line], "%"), []  # fmt: skip
 
 
 def overlap_by_window(of: Analysis, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

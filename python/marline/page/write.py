@@ -41,11 +41,12 @@ def write_page(of: Analysis, document: dict[str, Any], path: str | Path, full: b
                color_by: str | None = None) -> list[str]:  # fmt: skip
     """Returns in words what was written, and what the page leaves out."""
     run = _Run(of, color_by)
-    plots = over_time.all_plots(of, document, run.styles)
+    plots, without = over_time.all_plots(of, document, run.styles)
     parts = _parts(of, document, run) | {"plots": figures(plots)}
     most = MOST_BARS
     while True:
         data, meta, left_out = _data(run, None if full else most)
+        left_out += without
         page = _page(parts, data, meta | {"plots": documents(plots)}, left_out)
         size = len(page.encode())
         if full or size <= MOST_BYTES or most <= FEWEST_BARS:

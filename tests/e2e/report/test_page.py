@@ -122,6 +122,21 @@ def test_page_says_what_the_report_says(two_ranks: tuple[Path, Path]) -> None:
     assert not re.search(r'(?:src|href)="(?!#)', text)
 
 
+@pytest.mark.parametrize(("length", "shown", "said"), [(0, False, False), (2, False, True), (300, True, False)])
+def test_no_empty_plot_of_overlap(tmp_path: Path, length: int, shown: bool, said: bool) -> None:
+    """Of 1000 us rank 0 works all, and has a message under way for `length` of them, or none."""
+    folder, page = tmp_path / "trace", tmp_path / "page.html"
+    folder.mkdir()
+    for rank, name in enumerate(("MPI_Send", "MPI_Recv")):
+        stream = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=1)
+        if length:
+            call(stream, IMPLICIT, name, 1 - rank, 500, 500 + length)
+        save(folder, [stream.add(1000 + 1000 * US, "implicit_end", IMPLICIT)], rank=rank, size=2)
+    write_page(folder, page)
+    assert ('id="figure-overlap"' in page.read_text()) == shown
+    assert ("the plot of the overlap of messages with work: messages are under way in" in page.read_text()) == said
+
+
 def test_page_in_chromium(browser: Browser, two_ranks: tuple[Path, Path]) -> None:
     """It asks for nothing, says nothing, and holds what was recorded: five bars of tasks and one message."""
     _, page = two_ranks
