@@ -2,6 +2,8 @@
 """Names of tasks, functions and constructs, cut to the room that a line has for them."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from marline.trace.passes.without_tasks.constructs import WORK_NAMES
 
@@ -23,3 +25,8 @@ def fitted(name: str, room: int) -> str:
     if kind and len(kind) < room:
         return f"{kind}…{name[len(name) - (room - len(kind) - 1) :]}"
     return f"{name[: room - 1].rstrip()}…"
+
+
+def place_of_function(row: Mapping[str, Any]) -> str:
+    """Of samples: the function, and its line with most time."""
+    return f"{row['name']} {row['file'].rpartition('/')[2]}:{row['line']}" if row["line"] else str(row["name"])

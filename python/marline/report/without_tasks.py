@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from marline.report.names import fitted
+from marline.report.names import fitted, place_of_function
 from marline.trace.passes.thread_time.one_call import Wait
 from marline.trace.passes.without_tasks.regions import SHORT_NS
 from marline.units import count, duration, percent, size
@@ -51,7 +51,7 @@ def figures(document: Mapping[str, Any], lost: Mapping[str, int], whole: int, ta
         "phase_work_ns": phase_work,
         "idle_outside_ns": outside,
         "idle_between_ns": between,
-        "serial_place": _serial(document["loops"]["serial"]),
+        "serial_place": _serial(document["loops"]["serial"]) + _sampled_serial(document["samples"]),
         "mpi_most": mpi_most(document["mpi"]),
     }
 
@@ -122,6 +122,15 @@ def _serial(rows: Sequence[Mapping[str, Any]]) -> str:
     if most["after"] and most["before"]:
         return f", most of it after the region at {most['after']}, before the one at {most['before']}"
     return f", most of it {'after' if most['after'] else 'before'} the region at {most['after'] or most['before']}"
+
+
+def _sampled_serial(samples: Mapping[str, Any]) -> str:
+    """The function and line with most samples of serial code; begins with a semicolon, or is empty."""
+    serial = next((one for one in samples["owners"] if one["what"] == "serial"), None)
+    if serial is None:
+        return ""
+    most = serial["functions"][0]
+    return f"; {percent(most['own_ns'], serial['time_ns'])} of its samples are in {place_of_function(most)}"
 
 
 def mpi_most(mpi: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from handmade_samples import CODE, INITIAL, MS, sample, save_sampled, write_samp
 from in_process import document_of, report
 from marline.trace.analysis import Analysis
 from marline.trace.views.export import load
+from test_without_tasks import AT_REGION_END, INITIAL_TASK, Team
 
 
 def analysed(folder: Path) -> Analysis:
@@ -132,3 +133,20 @@ def test_properties(tmp_path: Path) -> None:
     assert tree.time[0] == found["time_ns"] and np.all(tree.parent[1:] < np.arange(1, len(tree.parent)))
     assert np.all(np.bincount(tree.parent[1:], tree.time[1:], len(tree.time)) <= tree.time)
     assert len(tree.shown().time) <= len(tree.time) and tree.shown().time[0] == tree.time[0]
+
+
+def test_serial_code_has_its_line(tmp_path: Path) -> None:
+    """After a region of 1 ms comes serial code of 8 ms, of which 6 are sampled in `other`, and 2 in `body`."""
+    team = Team()
+    for index in range(2):
+        team.wait(index, MS, MS, AT_REGION_END)
+    team.end(MS)
+    for time, name, weight in ((2, "other", 2), (4, "other", 4), (6, "body", 2)):
+        sample(team.streams[0], time * MS, INITIAL_TASK, name, "main", "entry", "_start", weight=weight * MS)
+    document = document_of(save_sampled(tmp_path, team.finish(9 * MS)))
+    first = document["causes"][0]
+    assert (first["name"], first["lost_ns"]) == ("serial code", 8 * MS)
+    assert first["text"].endswith("after the region at 0x61; 75.0 % of its samples are in other app.c:30")
+    (serial,) = (one for one in document["samples"]["owners"] if one["what"] == "serial")
+    assert [(one["name"], one["file"], one["line"], one["own_ns"]) for one in serial["functions"]] == [
+        ("other", "/src/app.c", 30, 6 * MS), ("body", "/src/app.c", 10, 2 * MS)]  # fmt: skip

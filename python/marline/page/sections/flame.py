@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marline.report.sections.functions import place
+from marline.report.names import place_of_function
 from marline.trace.analysis import Analysis
 from marline.units import count, duration
 
@@ -54,7 +54,7 @@ def add_flame(of: Analysis, columns: ColumnFile) -> dict[str, Any] | None:
 
 def functions(document: Document) -> str:
     found = document["samples"]
-    rows = [Row((words(place(row)), time(row["own_ns"]), share(row["own_ns"], found["time_ns"]),
+    rows = [Row((words(place_of_function(row)), time(row["own_ns"]), share(row["own_ns"], found["time_ns"]),
                  time(row["total_ns"]), share(row["total_ns"], found["time_ns"]), number(row["samples"]),
                  words(row["owner"]))) for row in found["functions"]]  # fmt: skip
     heads = ("function", "own", "share", "with what it calls", "share of that", "samples", "mostly in")

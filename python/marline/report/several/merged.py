@@ -132,9 +132,9 @@ def _samples(parts: Sequence[Row]) -> Row:
 
 
 def _functions_of_owner(rows: Sequence[Row]) -> list[Row]:
-    found: dict[str, Row] = {}
-    for row in rows:
-        into = found.setdefault(row["name"], row | {"own_ns": 0})
+    found: dict[tuple[str, str], Row] = {}
+    for row in sorted(rows, key=lambda row: -row["own_ns"]):
+        into = found.setdefault((row["name"], row["file"]), row | {"own_ns": 0})
         into["own_ns"] += row["own_ns"]
     return sorted(found.values(), key=lambda row: -row["own_ns"])
 

@@ -59,6 +59,15 @@ class Samples:
         pairs = group_by(owner, innermost)
         return pairs.key(owner), pairs.key(innermost), pairs.sum(self.stacks.weight)
 
+    def _lines_of_pairs(self) -> dict[tuple[int, int], int]:
+        """By owner and function: the line that owns most there."""
+        innermost = self.frames.place == 0
+        keys = self.owners.of_sample, self.frames.function[innermost], self.frames.line[innermost]
+        lines = group_by(*keys)
+        owner, function, line = (lines.key(key).tolist() for key in keys)
+        order = np.argsort(lines.sum(self.stacks.weight), kind="stable").tolist()  # the greatest comes last
+        return {(owner[row], function[row]): line[row] for row in order}
+
     def _main_owners(self) -> dict[int, str]:
         """By function, of those that own time: in which kind of task, region and so on it owns most."""
         owner, function, time = self._pairs()
@@ -69,6 +78,7 @@ class Samples:
         """The tasks, regions and so on with samples, most time first, and the functions that own most of each."""
         owner = self.owners.of_sample
         of_pair, function, time = self._pairs()
+        line = self._lines_of_pairs()
         found = []
         for number in np.unique(owner).tolist():
             mine = np.flatnonzero(of_pair == number)
@@ -76,7 +86,8 @@ class Samples:
             found.append({
                 "name": self.owners.names[number], "what": self.owners.what[number],
                 "samples": int(np.count_nonzero(owner == number)), "time_ns": int(time[mine].sum()),
-                "functions": [{"name": self.frames.names[function[row]], "own_ns": int(time[row])}
+                "functions": [{"name": self.frames.names[function[row]], "file": self.frames.files[function[row]],
+                               "line": line[number, int(function[row])], "own_ns": int(time[row])}
                               for row in most.tolist()],
             })  # fmt: skip
         return sorted(found, key=lambda one: -one["time_ns"])
