@@ -171,6 +171,7 @@ void Stream::write_window(bool clear) {
   began_ns_ = now_ns(CLOCK_MONOTONIC);
   next_ = window_->records();
   end_ = next_ + kWindowRecords;
+  memset(sites_, 0, sizeof sites_);
 }
 
 void Stream::flush() {

@@ -144,6 +144,17 @@ class Stream {
   // The id of `text` in this stream. Writes the text itself if this thread has not done so lately.
   u64 intern(const char* text);
 
+  // Before an MPI call or a request for a mutex: where it is made. A record is written only if the window does not say
+  // so yet. `code`: a return address; null: not known.
+  void note_site(u64 key, const void* code, u64 mutex) {
+    const u64 place = reinterpret_cast<u64>(code) & kCodeBits;
+    // Fibonacci hashing (Knuth, volume 3, 6.4). Two keys in one place cost a record each time they take turns.
+    Site& known = sites_[(key ^ mutex) * 0x9e3779b97f4a7c15 >> (64 - kSiteBits)];
+    if (code == nullptr || (known.key == key && known.code == (place | mutex << 63))) return;
+    known = {key, place | mutex << 63};
+    emit(current_task_, event::call_site{.key = key, .code = place, .mutex = mutex});
+  }
+
   // Regions of the program. They belong to the current task, and end in the group that they began in. Regions that a
   // thread opened before its runtime gave it a task belong to the thread's initial task from the begin of that task on.
   void begin_region(const Region& region);
@@ -172,6 +183,7 @@ class Stream {
 
  private:
   static constexpr int kTextCache = 64;
+  static constexpr int kSiteBits = 5;
   static constexpr int kMostRegions = 16;  // how many are moved to an initial task, at most
   static constexpr u64 kOff = ~u64{0};
   static constexpr u64 kLook = kOff - 1;  // no count of switches either: the next event comes to follow_switches()
@@ -200,6 +212,11 @@ class Stream {
   void emit_begin(u64 task, const Region& region);
   void emit_end(u64 task, u64 group);
   void forget_region(u64 group);
+
+  struct Site {
+    u64 key;
+    u64 code;  // the highest bit: of a mutex
+  };
 
   static constinit thread_local Stream* mine_ __attribute__((tls_model("initial-exec")));
 
@@ -232,6 +249,7 @@ class Stream {
   volatile bool code_is_old_;
   Stream* next_stream_;
   u64 text_cache_[kTextCache];
+  Site sites_[1 << kSiteBits];  // what the window says
 };
 
 // Called by each thread that has just appended its window; or null. Atomic: written once, any time.

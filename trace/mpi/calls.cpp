@@ -79,7 +79,10 @@ Call enter_at(u64 time, Call call) {
   return call;
 }
 
-Call enter(Call call) { return enter_at(read_cycles(), call); }
+Call enter(Call call) {
+  if (Stream* stream = Stream::mine()) stream->note_site(call.number, call_site(), 0);
+  return enter_at(read_cycles(), call);
+}
 
 u64 poll_time() { return read_cycles(); }
 

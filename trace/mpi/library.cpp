@@ -89,11 +89,13 @@ bool recorded(const void* site) {
   return (Stream::mine() != nullptr || aggregating()) && wanted(kMpiEvents) && caller_of(site) != kCallerMpi;
 }
 
+const void* call_site() { return program_site; }
+
 }  // namespace marline::trace
 
 // For libmarline-mpi: it decides by the caller whether a call may suspend, and sees only the recorder as its caller.
 extern "C" __attribute__((visibility("default"), noinline)) const void* marline_trace_caller() {
-  return marline::trace::program_site;
+  return marline::trace::call_site();
 }
 
 // caller.c calls this function of the library that it is built into.

@@ -32,6 +32,8 @@ inline const NextMpi& mpi() {
 // Whether the call from `site` is to be recorded: the program makes it (MPI's own libraries use MPI, too), and
 // recording is on. The first thing in a wrapper: it also stores for libmarline-mpi who calls (marline_trace_caller).
 MARLINE_COLD_TLS bool recorded(const void* site);
+// What this thread has given to recorded() last.
+MARLINE_COLD_TLS const void* call_site();
 
 }  // namespace marline::trace
 

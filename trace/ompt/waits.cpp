@@ -47,7 +47,8 @@ void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, omp
                                                    static_cast<u64>(kind));
 }
 
-void on_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait_id, const void*) {
+void on_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait_id, const void* code) {
+  if (Stream* stream = Stream::mine()) stream->note_site(wait_id, code, 1);
   record_mutex<event::mutex_acquire>(kind, wait_id);
 }
 

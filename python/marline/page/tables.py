@@ -36,7 +36,8 @@ def all_tables(of: Analysis, document: Document, timeline: Timeline, styles: Sty
         kinds(of, document, lanes), further.counters(document), flame.functions(document),
         bounds(of, document, lanes) if all_ranks else "",
         outliers(of, document, lanes), kind_graph(of, styles),
-        further.loops(of, document, lanes) or loops(of, lanes), regions(of, lanes), calls(of, document, lanes),
+        further.loops(of, document, lanes) or loops(of, lanes), regions(of, lanes), locks(document),
+        calls(of, document, lanes),
         further.mpi_waits(of, document, lanes), messages(of, lanes),
         further.early_sends(of, document, lanes) if all_ranks else "",
         further.slow_patterns(of, document, lanes), ranks(of, document, lanes), further.nodes(document),
@@ -134,11 +135,23 @@ def calls(of: Analysis, document: Document, lanes: Lanes) -> str:
     # MPI_Init and MPI_Finalize lie outside of the time that the report is of.
     some = [row for row in document["communication"]["calls"] if row["name"] not in _AROUND]
     whole = sum(row["total_ns"] for row in some)
-    rows = [Row((words(row["name"]), number(row["count"]), time(row["total_ns"]), share(row["total_ns"], whole),
+    places_of = {row["name"]: row["places"] for row in document["mpi"]["functions"]}
+    rows = [Row((words(row["name"]), words(_most(places_of.get(row["name"]))), number(row["count"]),
+                 time(row["total_ns"]), share(row["total_ns"], whole),
                  time(row["held_ns"]), time(row["suspended_ns"]), time(row["mean_ns"]), time(row["max_ns"]),
                  octets(row["bytes"])), where.get(CALL_NUMBER.get(row["name"], -1))) for row in some]  # fmt: skip
-    return table("calls", "MPI calls", ("function", "calls", "sum", "share", "held a thread", "task suspended", "mean",
+    return table("calls", "MPI calls", ("function", "mostly at", "calls", "sum", "share", "held a thread", "task suspended", "mean",
                                         "longest", "bytes"), rows)  # fmt: skip
+
+
+def _most(places_of: list[Document] | None) -> str:
+    return places_of[0]["name"] if places_of else ""
+
+
+def locks(document: Document) -> str:
+    rows = [Row((words(one["name"]), number(one["calls"]), time(one["total_ns"]))) for one in document["locks"]["places"]]
+    return table("locks", "Locks by source line", ("requested at", "requests", "waited"), rows,
+                 "What tasks waited for locks, critical regions and the like, whatever their threads did meanwhile.")
 
 
 def messages(of: Analysis, lanes: Lanes) -> str:

@@ -253,7 +253,7 @@ RULES = (
     Rule(
         "mutual exclusion", ("idle_constraint",),
         "for {share} of thread time ({lost}) no task was ready, and tasks waited for locks, critical regions or others "
-        "of their mutexinoutset",
+        "of their mutexinoutset{lock_site}",
         "do less inside of them, or divide the data that they guard, so that fewer tasks exclude each other",
     ),
     Rule(
@@ -296,7 +296,7 @@ RULES = (
     ),
     Rule(
         "locks", ("idle_lock",),
-        "threads wait for locks and critical regions for {share} of their time ({lost}){lock_place}",
+        "threads wait for locks and critical regions for {share} of their time ({lost}){lock_place}{lock_site}",
         "use atomic or reduction, a lock for each part of the data, or do less while holding it",
     ),
     Rule(

@@ -34,7 +34,7 @@ FOR_PAGE = ("known_graph",)
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "marks", "worksharing", "integrity",
           "tied_waits", "held_receives", "imbalance", "overlap", "collectives", "devices", "links", "critical_path",
-          "gtdg", "loops", "mpi_waits", "samples", "counters", "counters_of_loops", "memory")  # fmt: skip
+          "gtdg", "loops", "locks", "mpi_waits", "samples", "counters", "counters_of_loops", "memory")  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -65,6 +65,7 @@ def make_document(of: Analysis, own_passes: Sequence[str] = (),
         "marks": results["marks"],
         "worksharing": results["worksharing"],
         "loops": results["loops"],
+        "locks": results["locks"],
         "mpi": results["mpi_waits"],
         "samples": results["samples"],
         "counters_by_kind": results["counters"] | {"loops": results["counters_of_loops"]},
@@ -171,7 +172,7 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, Any]:
         "mpi_calls": document["communication"]["total"]["calls"],
         "suspended_calls": int(np.count_nonzero(of["suspensions"].call >= 0)),
         "held_early_ns": of["held_receives"].early,
-        "held_call": held_most(document["communication"]["calls"]),
+        "held_call": without_tasks.with_place(held_most(document["communication"]["calls"]), document["mpi"]),
         "on_marline": all(one.get("runtime", "").startswith("Marline") for one in of.trace.ranks.values()),
         "device_operations": len(of["devices"].rank),
         "device_least": min(worked, default=0.0),

@@ -46,6 +46,7 @@ def figures(document: Mapping[str, Any], lost: Mapping[str, int], whole: int, ta
         "construct_what": f"{worst['name']}: {difference(worst)}" if worst else "",
         "construct_advice": remedy(worst) if worst else "",
         "lock_place": f", most of it in {max(locked, key=lambda one: one['locked_ns'])['name']}" if locked else "",
+        "lock_site": _lock_site(document["locks"]),
         "idle_barrier_ns": max(barriers - waited - by_others, 0),
         "barrier_places": _places(others, whole, ", also" if worst else ", most of it"),
         "phase_work_ns": phase_work,
@@ -124,6 +125,23 @@ def _serial(rows: Sequence[Mapping[str, Any]]) -> str:
     return f", most of it {'after' if most['after'] else 'before'} the region at {most['after'] or most['before']}"
 
 
+def _lock_site(locks: Mapping[str, Any]) -> str:
+    """Begins with a semicolon, or is empty: the place is not known, or nothing is waited for there."""
+    most = next((one for one in locks["places"] if 2 * one["total_ns"] >= locks["waited_ns"] > 0), None)
+    return f"; most of it is requested at {most['name']}" if most else ""
+
+
+def with_place(name: str, mpi: Mapping[str, Any]) -> str:
+    """An MPI function, and the place in the source where it takes most of its time, if there is one."""
+    place = _main_place(next((row for row in mpi["functions"] if row["name"] == name), None))
+    return f"{name} at {place['name']}" if place else name
+
+
+def _main_place(row: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Where a function of MPI takes half of its time or more."""
+    return next((one for one in row["places"] if 2 * one["total_ns"] >= row["total_ns"]), None) if row else None
+
+
 def _sampled_serial(samples: Mapping[str, Any]) -> str:
     """The function and line with most samples of serial code; begins with a semicolon, or is empty."""
     serial = next((one for one in samples["owners"] if one["what"] == "serial"), None)
@@ -141,7 +159,7 @@ def mpi_most(mpi: Mapping[str, Any]) -> str:
     row = held[0]
     waits = [f"{percent(row[key], row['total_ns'])} of that for a {name}" for key, name in _PATTERNS
              if row[key] >= 0.1 * row["total_ns"]]  # fmt: skip
-    most = f", most of it in {row['name']}"
+    most = f", most of it in {with_place(row['name'], mpi)}"
     if not waits:
         return most
     partner = next(one for one in mpi["partners"] if one["name"] == row["name"])
@@ -189,7 +207,9 @@ def mpi(document: Mapping[str, Any]) -> Table:
     for row in rows[:MOST_ROWS]:
         waits = [f"{name} {percent(row[key], row['total_ns'])}" for key, name in _PATTERNS
                  if row[key] >= LEAST_SHARE * row["total_ns"]]  # fmt: skip
-        lines.append([row["name"], count(row["calls"]), duration(row["total_ns"]), percent(row["held_ns"], whole),
+        place = _main_place(row)
+        name = f"{row['name']} {place['file'].rpartition('/')[2]}:{place['line']}" if place else row["name"]
+        lines.append([name, count(row["calls"]), duration(row["total_ns"]), percent(row["held_ns"], whole),
                       size(row["bytes"]) if row["bytes"] else "", ", ".join(waits)])  # fmt: skip
     return table("MPI by time", ["calls", "sum", "share", "bytes"], lines, len(rows) - MOST_ROWS, "waits of the sum")
 

@@ -42,8 +42,9 @@ def write_symbols(folder: Path) -> None:
     files: dict[str, dict[str, list[list[object]]]] = {}
     for address, path, chain in CODE.values():
         source = "/src/app.c" if path == "/there/app" else ""
-        files.setdefault(f"{path}  inlined", {})[str(address - FILES[path])] = [
-            [name, source if line else "", line] for name, line in chain]
+        places = [[name, source if line else "", line] for name, line in chain]
+        files.setdefault(f"{path}  inlined", {})[str(address - FILES[path])] = places
+        files.setdefault(f"{path} ", {})[str(address - FILES[path])] = places[-1:]
     (folder / "symbols.cache").write_text(json.dumps({"format": "marline-symbols 2", "files": files}))
 
 

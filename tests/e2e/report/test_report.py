@@ -424,7 +424,7 @@ QUIET = {f"{cause.name}_ns": 0 for cause in CAUSES} | {
     "device_operations": 0, "device_least": 0, "device_most": 0,
     "taken_ns": 0, "steal_ns": 0, "throttled_ns": 0, "memory_stall_ns": 0, "kernel_ns": 0, "minor_faults": 0,
     "major_faults": 0, "window_ns": 2000 * MS, "construct_wait_ns": 0, "construct_what": "", "construct_advice": "",
-    "lock_place": "", "phase_work_ns": 0, "idle_between_ns": 0, "barrier_places": "",
+    "lock_site": "", "lock_place": "", "phase_work_ns": 0, "idle_between_ns": 0, "barrier_places": "",
     "serial_place": "", "mpi_most": "",
 }  # fmt: skip
 TRIGGERS = {

@@ -101,6 +101,8 @@ def _by_name(parts: Sequence[Row], rows_of: Callable[[Row], Iterable[Row]]) -> l
                 if isinstance(value, int):
                     combine = min if key.startswith("min_") else max if key.startswith("max_") else _add
                     into[key] = combine(into[key], value)
+                elif key == "places":
+                    into[key] = _by_name([into, row], lambda one: one["places"])
     return sorted(found.values(), key=lambda row: -row["total_ns"])
 
 

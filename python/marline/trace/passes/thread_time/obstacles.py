@@ -51,14 +51,21 @@ def device_spans(of: Analysis) -> Spans:
     return Spans(devices.rank[works], devices.start[works], devices.end[works])
 
 
+@dataclass
+class LockWaits(Spans):
+    """`row`: the records of the requests."""
+
+    row: np.ndarray
+
+
 @analysis_pass("lock_waits")
-def lock_waits(of: Analysis) -> Spans:
+def lock_waits(of: Analysis) -> LockWaits:
     """When tasks waited for locks: from the request to the next time that the same task has a lock."""
     trace = of.trace
     acquire, acquired = rows_of_locks(trace)
     following = TimeLines(trace.task[acquired], -trace.time[acquired]).latest(trace.task[acquire], -trace.time[acquire])
     acquire, following = acquire[following >= 0], following[following >= 0]
-    return Spans(trace.rank[acquire], trace.time[acquire], trace.time[acquired[following]])
+    return LockWaits(trace.rank[acquire], trace.time[acquire], trace.time[acquired[following]], acquire)
 
 
 @analysis_pass("throttled", needs=("tasks", "segments", "calls", "owners", "producers"))

@@ -16,14 +16,17 @@ suspended meanwhile cost its thread nothing: `held` is the part of the time in w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...call_sites import places, sites_of
 from ...global_graph.communication import ALL, FROM_ROOT, TO_ROOT, find_collectives
 from ...read.calls import Calls
 from ...read.events import CALL_KINDS, MPI_CALLS
+from ...read.records import Trace
 from ...registry import Analysis, analysis_pass
 from ...statistics import group_by, rows
 
@@ -40,6 +43,7 @@ class MpiWaits:
     waited: np.ndarray
     partner: np.ndarray
     pattern: np.ndarray
+    trace: Trace
 
     def document(self) -> dict[str, Any]:
         return {"functions": self._by_function(), "partners": self._by_partner()}
@@ -49,14 +53,21 @@ class MpiWaits:
         number = self.calls.call
         talks = np.flatnonzero(~np.isin(number, [n for n, kind in CALL_KINDS.items() if kind == "local"]))
         groups = group_by(number[talks])
+        places_of = self._places(talks)
         waits = {f"{name.replace(' ', '_')}_ns": groups.sum(np.where(self.pattern == at, self.waited, 0)[talks])
                  for at, name in enumerate(PATTERNS)}  # fmt: skip
         table = rows(
             name=[MPI_CALLS.get(one, f"MPI call {one}") for one in groups.key(number[talks]).tolist()],
             calls=groups.count, total_ns=groups.sum((self.calls.end - self.calls.start)[talks]),
             held_ns=groups.sum(self.held[talks]), bytes=groups.sum(self.calls.bytes[talks].astype(np.int64)), **waits,
+            places=[places_of(one) for one in groups.key(number[talks]).tolist()],
         )  # fmt: skip
         return sorted(table, key=lambda row: -row["total_ns"])
+
+    def _places(self, talks: np.ndarray) -> Callable[[int], list[dict[str, Any]]]:
+        calls = self.calls
+        code = sites_of(self.trace, calls.enter_row[talks], calls.call[talks], False)
+        return places(self.trace, calls.rank[talks], code, calls.call[talks], (calls.end - calls.start)[talks])
 
     def _by_partner(self) -> list[dict[str, Any]]:
         """Which rank waited for which one in which function; the most time first."""
@@ -76,7 +87,7 @@ def mpi_waits(of: Analysis) -> MpiWaits:
     calls = of["calls"]
     count = len(calls.call)
     found = MpiWaits(calls, of["communication"].held, np.zeros(count, dtype=np.int64), np.full(count, -1),
-                     np.zeros(count, dtype=np.int64))  # fmt: skip
+                     np.zeros(count, dtype=np.int64), of.trace)  # fmt: skip
     _add_messages(found, of["messages"])
     _add_collectives(found, of)
     return found
