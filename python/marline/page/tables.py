@@ -140,8 +140,8 @@ def calls(of: Analysis, document: Document, lanes: Lanes) -> str:
                  time(row["total_ns"]), share(row["total_ns"], whole),
                  time(row["held_ns"]), time(row["suspended_ns"]), time(row["mean_ns"]), time(row["max_ns"]),
                  octets(row["bytes"])), where.get(CALL_NUMBER.get(row["name"], -1))) for row in some]  # fmt: skip
-    return table("calls", "MPI calls", ("function", "mostly at", "calls", "sum", "share", "held a thread", "task suspended", "mean",
-                                        "longest", "bytes"), rows)  # fmt: skip
+    return table("calls", "MPI calls", ("function", "mostly at", "calls", "sum", "share", "held a thread",
+                                        "task suspended", "mean", "longest", "bytes"), rows)  # fmt: skip
 
 
 def _most(places_of: list[Document] | None) -> str:
@@ -149,7 +149,8 @@ def _most(places_of: list[Document] | None) -> str:
 
 
 def locks(document: Document) -> str:
-    rows = [Row((words(one["name"]), number(one["calls"]), time(one["total_ns"]))) for one in document["locks"]["places"]]
+    rows = [Row((words(one["name"]), number(one["calls"]), time(one["total_ns"])))
+            for one in document["locks"]["places"]]  # fmt: skip
     return table("locks", "Locks by source line", ("requested at", "requests", "waited"), rows,
                  "What tasks waited for locks, critical regions and the like, whatever their threads did meanwhile.")
 

@@ -21,14 +21,14 @@ def notable(document: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 # Of programs without tasks: what would have to go.
-_WITHOUT = (("no_barrier_waits_ns", "if threads came to barriers together"), ("no_serial_code_ns", "without serial code"),
-            ("no_lock_waits_ns", "without waits for locks"))  # fmt: skip
+_WITHOUT = (("no_barrier_waits_ns", "if threads came to barriers together"),
+            ("no_serial_code_ns", "without serial code"), ("no_lock_waits_ns", "without waits for locks"))  # fmt: skip
 _BUSY = "if all threads worked all the time"
 
 
 def bounds_by_machine(found: dict[str, Any], tasks: int) -> list[tuple[str, str]]:
-    """How fast the same work could be, as far as the line on the critical path has not said it: where MPI takes time, with
-    another machine; else without what makes threads wait."""
+    """How fast the same work could be, as far as the line on the critical path has not said it: where MPI takes time,
+    with another machine; else without what makes threads wait."""
     has_mpi = found["infinite_threads_ns"] != found["infinite_threads_and_network_ns"]
     parts = []
     if has_mpi and tasks:

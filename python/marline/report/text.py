@@ -14,7 +14,7 @@ from rich.text import Text
 
 from marline.report import machine, what_if, without_tasks
 from marline.report.efficiency_text import efficiency_tree
-from marline.report.names import fitted
+from marline.report.sections.names import fitted
 from marline.report.notable import LATE_SENDS, bounds_by_machine, notable
 from marline.report.pass_text import pass_result
 from marline.report.sections import functions
@@ -202,7 +202,8 @@ def of_all_ranks(document: dict[str, Any]) -> list[tuple[str, str]]:
         return [("not known", "efficiency, critical path, bounds and late sends: they need all ranks, and the records "
                  f"of {count(left_out)} of {count(known)} are not here")]  # fmt: skip
     path = bounds(document["critical_path"], len(document["ranks"]))
-    return efficiency_tree(document["efficiency"]) + path + bounds_by_machine(document["bounds"], document["graph"]["tasks"])
+    least = bounds_by_machine(document["bounds"], document["graph"]["tasks"])
+    return efficiency_tree(document["efficiency"]) + path + least
 
 
 def polls(document: dict[str, Any]) -> str:
@@ -221,7 +222,8 @@ def bounds(path: dict[str, Any], ranks: int) -> list[tuple[str, str]]:
     where = f" (rank {most['rank']}: {percent(most['total_ns'], path['makespan_ns'])})" if ranks > 1 else ""
     # Where MPI takes time, or what matters is how loops are divided, the next line says more.
     has_mpi = path["span_ns"] != path["path_ns"]
-    least = "" if has_mpi or not path["slack"] else f"; at least {duration(path['least_ns'])} on {plural(path['threads'], 'thread')}"
+    least = f"; at least {duration(path['least_ns'])} on {plural(path['threads'], 'thread')}"
+    least = "" if has_mpi or not path["slack"] else least
     # Work by the path without MPI, which is shorter than the one that stands before it on the line.
     workers = f"{path['parallelism']:.1f} threads" + (" and devices" if path["on_devices_ns"] else "")
     width = (f"if MPI took no time, {workers} could work at a time, on average" if has_mpi else

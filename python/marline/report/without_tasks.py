@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from marline.report.names import fitted, place_of_function
+from marline.report.sections.names import fitted, place_of_function
 from marline.trace.passes.thread_time.one_call import Wait
 from marline.trace.passes.without_tasks.regions import SHORT_NS
 from marline.units import count, duration, percent, size

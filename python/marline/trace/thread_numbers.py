@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The numbers by which everything that is shown calls threads: OpenMP's own (omp_get_thread_num), from 0.
 
-The recorder numbers the threads of a process from 1, in the order of their first records, which need not be OpenMP's. A
-thread has the number of its first implicit task. Where two have the same one, as in teams of teams, the first thread has
-it; the others, and threads that OpenMP does not know, follow after the greatest, in the recorder's order.
+The recorder numbers the threads of a process from 1, in the order of their first records, which need not be OpenMP's.
+A thread has the number of its first implicit task. Where two have the same one, as in teams of teams, the first thread
+has it; the others, and threads that OpenMP does not know, follow after the greatest, in the recorder's order.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ def save_sampled(folder: Path, streams: Sequence[Stream], rank: int = 0, size: i
     write_symbols(folder)
     maps = [{"begin": begin, "end": begin + SIZE, "offset": 0, "build_id": "", "path": path}
             for path, begin in FILES.items()]
-    return save(folder, list(streams), rank, size=size, maps=maps, sample_hz=1000, argv=["./app"], exe="/there/app", host="node",
-                runtime="Marline 9")  # fmt: skip
+    return save(folder, list(streams), rank, size=size, maps=maps, sample_hz=1000, argv=["./app"], exe="/there/app",
+                host="node", runtime="Marline 9")  # fmt: skip
 
 
 def write_sampled(folder: Path) -> Path:

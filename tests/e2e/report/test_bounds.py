@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast the same work could be, where the program's own division is the fault: text, page and JSON say what even loops,
-shared serial code and no waits for locks would give. A trace made by hand; its answers are worked out beside it."""
+"""How fast the same work could be, where the program's own division is the fault: text, page and JSON say what even
+loops, shared serial code and no waits for locks would give. Traces made by hand; answers are worked out beside them."""
 from __future__ import annotations
 
 import re
@@ -16,9 +16,9 @@ CRITICAL = 5  # ompt_mutex_critical
 
 @pytest.fixture
 def loop(tmp_path: Path) -> Path:
-    """20 ns of serial code; then thread 0 works 40 ns in a loop and waits 60 for thread 1, of whose 100 ns 20 are a wait
-    for a critical region; then 20 ns of serial code. Of 140 ns x 2 threads 60 are waits at the barrier, 20 for the lock,
-    and 40 those of thread 1 during the serial code; 160 are work."""
+    """20 ns of serial code; then thread 0 works 40 ns in a loop and waits 60 for thread 1, of whose 100 ns 20 are a
+    wait for a critical region; then 20 ns of serial code. Of 140 ns x 2 threads 60 are waits at the barrier, 20 for the
+    lock, and 40 those of thread 1 during the serial code; 160 are work."""
     team = Team(20)
     team.work(0, 20, 60)
     team.add(1, 20, "work_begin", kind=STATIC, code=LOOP, count=8)
@@ -61,7 +61,8 @@ def test_page(loop: Path, tmp_path: Path) -> None:
 
 
 def test_tasks_in_a_chain(tmp_path: Path) -> None:
-    """B follows A, 100 ns each, on two threads. These dependences leave no gain; without them half of the time is left."""
+    """B follows A, 100 ns each, on two threads. These dependences leave no gain; without them half of the time is
+    left."""
     first = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=2)
     for number, task in enumerate((A, B)):
         first.add(1000 + number, "task_create", task, parent=IMPLICIT, flags=4)

@@ -27,8 +27,8 @@ def note(stream: Stream, time: int, task: int, key: int, place: str, mutex: int 
 
 
 def test_locks(tmp_path: Path) -> None:
-    """Thread 1 waits 30 ns for a lock that it requests in `body`, twice, and 10 for another one in `other`; before, it has
-    one that the trace does not say the place of."""
+    """Thread 1 waits 30 ns for a lock that it requests in `body`, twice, and 10 for another one in `other`; before, it
+    has one that the trace does not say the place of."""
     team = Team()
     team.work(0, 0, 100)
     team.add(1, 0, "work_begin", kind=STATIC, code=LOOP, count=8)
@@ -76,7 +76,8 @@ def test_mpi(tmp_path: Path) -> None:
     said = report(folder, "--html", page).stdout
     assert re.search(r"^MPI_Recv app\.c:30 +3 ", said, re.M) and re.search(r"^MPI_Send +3 ", said, re.M)
     assert without_tasks.mpi_most(document["mpi"]) == (
-        ", most of it in MPI_Recv at other app.c:30: it waits 99.3 % of that for a late sender (rank 0 mostly for rank 1)")
+        ", most of it in MPI_Recv at other app.c:30: it waits 99.3 % of that for a late sender (rank 0 mostly for rank "
+        "1)")  # fmt: skip
     assert re.search(r"<td[^>]*>MPI_Recv</td><td[^>]*>other app.c:30</td>", page.read_text())
 
 

@@ -463,7 +463,8 @@ TRIGGERS = {
     "unequal threads": ({"construct_wait_ns": 20 * MS, "construct_what": "loop f a.c:7: thread 3 works 4.1x as long as "
                          "thread 0", "construct_advice": "try schedule(dynamic)"},
                         "loop f a.c:7: thread 3 works 4.1x as long as thread 0; waits at its end cost 20.0 % of"),
-    "locks": ({"idle_lock_ns": 20 * MS, "lock_place": ", most of it in loop f a.c:7"}, "(20.0 ms), most of it in loop f a.c:7"),
+    "locks": ({"idle_lock_ns": 20 * MS, "lock_place": ", most of it in loop f a.c:7"},
+              "(20.0 ms), most of it in loop f a.c:7"),
     "barriers": ({"idle_barrier_ns": 20 * MS, "phase_work_ns": 20_000,
                   "barrier_places": ", also after loop f a.c:7 (3.0 %)"},
                  "for 20.0 % of their time (20.0 ms), also after loop f a.c:7 (3.0 %)"),

@@ -97,7 +97,8 @@ def test_bounds_by_machine(tmp_path: Path) -> None:
     found = Analysis(read_trace(tmp_path)).document("bounds")
     assert found == {"makespan_ns": 150, "infinite_threads_ns": 150, "infinite_network_ns": 120,
                      "infinite_network_same_order_ns": 120, "infinite_threads_and_network_ns": 120,
-                     "no_barrier_waits_ns": 150, "no_serial_code_ns": 150, "no_lock_waits_ns": 150, "all_busy_ns": 135 // 2}  # fmt: skip
+                     "no_barrier_waits_ns": 150, "no_serial_code_ns": 150, "no_lock_waits_ns": 150,
+                     "all_busy_ns": 135 // 2}  # fmt: skip
     assert bounds_by_machine(found, 2) == [
         ("at best", "150 ns with infinite threads, 120 ns with an infinite network (120 ns if tasks keep their order), "
          "120 ns with both, 67.0 ns if all threads worked all the time, whatever waits for what")]  # fmt: skip

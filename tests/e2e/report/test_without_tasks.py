@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import in_process  # first: it finds marline
 from handmade import IMPLICIT, A, Stream, save
 from marline.report import without_tasks
-from marline.report.names import fitted
+from marline.report.sections.names import fitted
 from marline.report.text import console_for
 from marline.symbolizer import Location
 from marline.trace.analysis import Analysis

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marline.report.names import place_of_function
+from marline.report.sections.names import place_of_function
 from marline.trace.analysis import Analysis
 from marline.units import count, duration
 

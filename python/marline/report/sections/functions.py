@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.table import Table
 
-from marline.report.names import fitted, place_of_function
+from marline.report.sections.names import fitted, place_of_function
 from marline.units import count, duration, percent
 
 MOST_ROWS = 8
@@ -25,7 +25,8 @@ def functions(document: Mapping[str, Any]) -> Table:
     table.add_column("mostly in", overflow="ellipsis", no_wrap=True, min_width=MOST_OF_OWNER, max_width=MOST_OF_OWNER)
     rows = [row for row in found["functions"] if row["own_ns"] >= LEAST_SHARE * found["time_ns"]]
     for row in rows[:MOST_ROWS]:
-        table.add_row(fitted(place_of_function(row), MOST_OF_NAME), duration(row["own_ns"]), percent(row["own_ns"], found["time_ns"]),
+        table.add_row(fitted(place_of_function(row), MOST_OF_NAME), duration(row["own_ns"]),
+                      percent(row["own_ns"], found["time_ns"]),
                       percent(row["total_ns"], found["time_ns"]), row["owner"])  # fmt: skip
     if len(rows) > MOST_ROWS:
         table.add_row(f"... {len(rows) - MOST_ROWS} more (--json)")

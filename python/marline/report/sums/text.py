@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from marline.report import text, without_tasks
-from marline.report.names import fitted
+from marline.report.sections.names import fitted
 from marline.report.sums.document import CONSTRUCTS, SERIAL, TASKS
 from marline.units import count, duration, percent, size
 
@@ -101,7 +101,8 @@ def _kinds(document: Row) -> Table:
     for title in ("tasks", "mean", "longest", "sum", "share"):
         table.add_column(title, justify="right", no_wrap=True)
     for row in document["kinds"][:MOST_ROWS]:
-        table.add_row(fitted(row["name"], text.MOST_OF_NAME), count(row["tasks"]), duration(row["total_ns"] / row["tasks"]),
+        table.add_row(fitted(row["name"], text.MOST_OF_NAME), count(row["tasks"]),
+                      duration(row["total_ns"] / row["tasks"]),
                       duration(row["max_ns"]), duration(row["total_ns"]), percent(row["total_ns"], whole))  # fmt: skip
     return table
 

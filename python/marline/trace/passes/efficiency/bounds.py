@@ -11,9 +11,9 @@ path C (the longest path with MPI as it was; passes `critical_path` and `ideal_n
 
 (Work and span laws: Blumofe and Leiserson 1999, section 2; Brent 1974.)
 
-All of these take the program as it is divided: a thread's share of a loop, and code outside of tasks, is one piece of the
-path. Where that is the fault, they show no gain. So there are bounds for other divisions, with makespan M, and over the
-ranks r without tasks, the time t(r, cause) of the breakdown and the P(r) threads of the rank:
+All of these take the program as it is divided: a thread's share of a loop, and code outside of tasks, is one piece of
+the path. Where that is the fault, they show no gain. So there are bounds for other divisions, with makespan M, and over
+the ranks r without tasks, the time t(r, cause) of the breakdown and the P(r) threads of the rank:
 
     no waits at barriers, serial code, locks   M - max over r of t(r, cause) / P(r)
     all threads busy                           T1 / P          whatever waits for what

@@ -4,8 +4,8 @@ requests q at a place p of the source:
 
     waited(p) = sum over q of (time when the task has the lock - time of the request)
 
-in any task, with tests that do not wait left out. It counts what tasks waited, not what threads lost: meanwhile the thread
-may have run another one.
+in any task, with tests that do not wait left out. It counts what tasks waited, not what threads lost: meanwhile the
+thread may have run another one.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ...call_sites import places, sites_of
 from ...registry import Analysis, analysis_pass
+from ..without_tasks.call_sites import places, sites_of
 from .obstacles import LockWaits
 
 

@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from ...call_sites import places, sites_of
 from ...global_graph.communication import ALL, FROM_ROOT, TO_ROOT, find_collectives
 from ...read.calls import Calls
 from ...read.events import CALL_KINDS, MPI_CALLS
 from ...read.records import Trace
 from ...registry import Analysis, analysis_pass
 from ...statistics import group_by, rows
+from .call_sites import places, sites_of
 
 PATTERNS = ("late sender", "late receiver", "late member")
 _SENDER, _RECEIVER, _MEMBER = range(3)

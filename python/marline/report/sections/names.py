@@ -14,8 +14,8 @@ _KINDS = (*sorted(set(WORK_NAMES.values())), "region", _CODE_BEFORE)
 
 
 def fitted(name: str, room: int) -> str:
-    """The file and line stay: they matter more than the end of the function's name. Of a construct without them its kind
-    and the end stay: of C++ the function without its namespaces."""
+    """The file and line stay: they matter more than the end of the function's name. Of a construct without them its
+    kind and the end stay: of C++ the function without its namespaces."""
     if len(name) <= room:
         return name
     kind = next((f"{one} " for one in _KINDS if name.startswith(f"{one} ")), "")

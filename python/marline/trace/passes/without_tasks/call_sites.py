@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from . import symbols
-from .model import lane_number
-from .read.columns import TimeLines, distinct, find
-from .read.records import Trace
-from .statistics import group_by
+from ... import symbols
+from ...model import lane_number
+from ...read.columns import TimeLines, distinct, find
+from ...read.records import Trace
+from ...statistics import group_by
 
 MOST_PLACES = 5
 
 
 def sites_of(trace: Trace, rows: np.ndarray, key: np.ndarray, is_mutex: bool) -> np.ndarray:
-    """The code address of each call or request, or 0. `rows`: their records; `key`: number of the function, or wait id."""
+    """The code address of each call or request, or 0. `rows`: their records; `key`: number of the function, or wait
+    id."""
     sites = trace.select("call_site")
     sites = sites[trace.field("call_site", "mutex", sites) == is_mutex]
     if not len(sites) or not len(rows):
@@ -37,7 +38,8 @@ def sites_of(trace: Trace, rows: np.ndarray, key: np.ndarray, is_mutex: bool) ->
 
 def places(trace: Trace, rank: np.ndarray, code: np.ndarray, group: np.ndarray,
            time: np.ndarray) -> Callable[[int], list[dict[str, Any]]]:  # fmt: skip
-    """By group: the places in the source whose calls took most time, the first one most. Code without a line has none."""
+    """By group: the places in the source whose calls took most time, the first one most. Code without a line has
+    none."""
     some = np.flatnonzero(code)
     keys = group[some].astype(np.int64), rank[some].astype(np.int64), code[some]
     groups = group_by(*keys)
