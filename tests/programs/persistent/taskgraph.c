@@ -6,32 +6,14 @@
  * Covers: marline persistent graphs
  */
 #include "../check.h"
+#include "llvm_taskgraph.h"
 
 #include <omp.h>
-#include <stdint.h>
-
-typedef struct Task Task;
-typedef int (*Routine)(int, Task*);
-
-struct Task { /* kmp_task_t, and this program's private variables */
-  void* shareds;
-  Routine routine;
-  int part;
-  Routine destructors;
-  intptr_t priority;
-  int factor;
-};
 
 typedef struct {
-  void* address;
-  size_t bytes;
-  unsigned char flags; /* 1: in, 3: out or inout */
-} Depend;
-
-Task* __kmpc_omp_task_alloc(void*, int, int, size_t, size_t, Routine);
-int __kmpc_global_thread_num(void*);
-void __kmpc_taskgraph(void*, int, void**, long, int, int, void (*)(void*), void*);
-int __kmpc_taskgraph_task(void*, int, Task*, int, size_t, size_t, int, Depend*, void*, void*);
+  Task task;
+  int factor;
+} Multiply;
 
 typedef struct {
   long* value;
@@ -41,7 +23,7 @@ typedef struct {
 static int multiply(int thread, Task* task) {
   (void)thread;
   long* value = *(long**)task->shareds;
-  *value = *value * task->factor + 1;
+  *value = *value * ((Multiply*)task)->factor + 1;
   return 0;
 }
 
@@ -49,11 +31,11 @@ static void region(void* data) {
   Arguments* a = data;
   for (int i = 0; i < a->tasks; i++) {
     int thread = __kmpc_global_thread_num(NULL);
-    Task* task = __kmpc_omp_task_alloc(NULL, thread, 1, sizeof(Task), sizeof(long*), multiply);
+    Task* task = __kmpc_omp_task_alloc(NULL, thread, 1, sizeof(Multiply), sizeof(long*), multiply);
     *(long**)task->shareds = a->value;
-    task->factor = a->factor;
+    ((Multiply*)task)->factor = a->factor;
     Depend depend = {a->value, sizeof(long), 3};
-    __kmpc_taskgraph_task(NULL, thread, task, 1, sizeof(Task), sizeof(long*), 1, &depend, NULL, NULL);
+    __kmpc_taskgraph_task(NULL, thread, task, 1, sizeof(Multiply), sizeof(long*), 1, &depend, NULL, NULL);
   }
 }
 
@@ -66,7 +48,7 @@ static long expected(int factor, int tasks) {
 static void* handle;
 
 /* The result is there when the call returns: the region is a taskgroup. */
-static void encounter(long id, int reset, int factor, int tasks) {
+static void encounter(uintptr_t id, int reset, int factor, int tasks) {
   long value = 1;
   Arguments arguments = {&value, factor, tasks};
   __kmpc_taskgraph(NULL, __kmpc_global_thread_num(NULL), &handle, id, reset, 0, region, &arguments);

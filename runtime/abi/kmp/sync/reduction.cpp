@@ -88,6 +88,11 @@ void __kmpc_end_reduce(Ident* where, int32_t, CriticalName* lock) {
 
 void* __kmpc_taskred_init(int32_t, int32_t count, TaskReductionInput* inputs) { return attach_new(count, inputs); }
 
+// Of a taskgroup or taskloop in a taskgraph region (task/taskgraph.cpp).
+void* __kmpc_taskgraph_taskred_init(int32_t, int32_t count, TaskReductionInput* inputs) {
+  return attach_new(count, inputs);
+}
+
 void* __kmpc_task_reduction_init(int32_t, int32_t count, OldTaskReductionInput* inputs) {
   return attach_old(count, inputs);
 }

@@ -77,6 +77,15 @@ void wait_for_dependences(const DependenceBuffer& buffer, const void* codeptr) {
   worker->pushed.kept = keep_dependences(worker, buffer.list(), buffer.count());
 }
 
+void taskwait_for(DependInfo* list, int32_t count, DependInfo* noalias_list, int32_t noalias_count, int32_t nowait,
+                  const void* codeptr) {
+  DependenceBuffer buffer;
+  decode(buffer, list, count);
+  decode(buffer, noalias_list, noalias_count);
+  if (!nowait) return wait_for_dependences(buffer, codeptr);
+  spawn_empty_task(this_worker(), buffer.list(), buffer.count(), codeptr);  // OpenMP 5.2, section 15.5
+}
+
 // The observer of target tasks also gets the lengths of the list items.
 [[gnu::noinline]] void spawn_observed(Task* task, const DependenceBuffer& buffer, const DependInfo* list, int32_t count,
                                       const DependInfo* noalias_list, int32_t noalias_count, const void* codeptr) {
@@ -86,6 +95,26 @@ void wait_for_dependences(const DependenceBuffer& buffer, const void* codeptr) {
   DependenceLengths lengths = {bytes.count(), bytes.items()};
   task->lengths = &lengths;
   spawn_task(this_worker(), task, buffer.list(), buffer.count(), codeptr);
+}
+
+[[gnu::always_inline]] inline int32_t spawn_after(TaskBlock* block, DependInfo* list, int32_t count,
+                                                  DependInfo* noalias_list, int32_t noalias_count,
+                                                  const void* codeptr) {
+  DependenceBuffer buffer;
+  decode(buffer, list, count);
+  decode(buffer, noalias_list, noalias_count);
+  Task* task = task_of(block);
+  task->priority.store(block->priority, relaxed);
+  if (is_transparent(task)) [[unlikely]] {
+    spawn_transparent(task, buffer.list(), buffer.count(), codeptr);
+    return 0;
+  }
+  if (task->has(task_flag::kObserved)) [[unlikely]] {
+    spawn_observed(task, buffer, list, count, noalias_list, noalias_count, codeptr);
+    return 0;
+  }
+  spawn_task(this_worker(), task, buffer.list(), buffer.count(), codeptr);
+  return 0;
 }
 
 void take_kept(Worker* worker, Task* task) {
@@ -113,21 +142,15 @@ int32_t __kmpc_omp_task_parts(Ident*, int32_t, TaskBlock* block) { return spawn_
 
 int32_t __kmpc_omp_task_with_deps(Ident*, int32_t, TaskBlock* block, int32_t count, DependInfo* list,
                                   int32_t noalias_count, DependInfo* noalias_list) {
-  DependenceBuffer buffer;
-  decode(buffer, list, count);
-  decode(buffer, noalias_list, noalias_count);
-  Task* task = task_of(block);
-  task->priority.store(block->priority, relaxed);
-  if (is_transparent(task)) [[unlikely]] {
-    spawn_transparent(task, buffer.list(), buffer.count(), __builtin_return_address(0));
-    return 0;
-  }
-  if (task->has(task_flag::kObserved)) [[unlikely]] {
-    spawn_observed(task, buffer, list, count, noalias_list, noalias_count, __builtin_return_address(0));
-    return 0;
-  }
-  spawn_task(this_worker(), task, buffer.list(), buffer.count(), __builtin_return_address(0));
-  return 0;
+  return spawn_after(block, list, count, noalias_list, noalias_count, __builtin_return_address(0));
+}
+
+// A replayable task (taskgraph.cpp), in a taskgraph region or not. The arguments after the dependences are functions
+// that move and copy the data of a recorded task; they are not needed here.
+int32_t __kmpc_taskgraph_task(Ident*, int32_t, TaskBlock* block, int32_t, size_t, size_t, int32_t count,
+                              DependInfo* list, void*, void*) {
+  if (count == 0) return spawn_block(block, __builtin_return_address(0));
+  return spawn_after(block, list, count, nullptr, 0, __builtin_return_address(0));
 }
 
 void __kmpc_omp_task_begin_if0(Ident*, int32_t, TaskBlock* block) {
@@ -162,12 +185,11 @@ void __kmpc_omp_wait_deps(Ident*, int32_t, int32_t count, DependInfo* list, int3
 
 void __kmpc_omp_taskwait_deps_51(Ident*, int32_t, int32_t count, DependInfo* list, int32_t noalias_count,
                                  DependInfo* noalias_list, int32_t nowait) {
-  DependenceBuffer buffer;
-  decode(buffer, list, count);
-  decode(buffer, noalias_list, noalias_count);
-  if (!nowait) return wait_for_dependences(buffer, __builtin_return_address(0));
-  // OpenMP 5.2, section 15.5
-  spawn_empty_task(this_worker(), buffer.list(), buffer.count(), __builtin_return_address(0));
+  taskwait_for(list, count, noalias_list, noalias_count, nowait, __builtin_return_address(0));
+}
+
+void __kmpc_taskgraph_taskwait(Ident*, int32_t, int32_t count, DependInfo* list, int32_t nowait) {
+  taskwait_for(list, count, nullptr, 0, nowait, __builtin_return_address(0));
 }
 
 int32_t __kmpc_omp_taskwait(Ident*, int32_t) {

@@ -137,6 +137,17 @@ void __kmpc_taskloop(Ident*, int32_t, TaskBlock* block, int32_t if_clause, uint6
               false, duplicate);
 }
 
+// A replayable taskloop (taskgraph.cpp). Clang calls __kmpc_taskgroup and __kmpc_end_taskgroup around it unless it has
+// a nogroup clause, which the argument tells. The last argument is a function that moves the data of recorded tasks; it
+// is not needed here.
+int32_t __kmpc_taskgraph_taskloop(Ident*, int32_t, TaskBlock* block, int32_t, size_t, int32_t if_clause,
+                                  uint64_t* lower, uint64_t* upper, int64_t stride, int32_t, int32_t clause,
+                                  uint64_t value, int32_t strict, Duplicate duplicate, void*) {
+  taskloop_of(block, if_clause != 0, lower, upper, stride, false, static_cast<TaskloopClause>(clause), value,
+              strict != 0, duplicate, __builtin_return_address(0));
+  return 0;
+}
+
 }  // extern "C"
 #pragma GCC visibility pop
 
