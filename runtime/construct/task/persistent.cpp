@@ -154,6 +154,20 @@ void enter_producer(PersistentGraph* graph) {
   for (Taskgroup& group : graph->groups) taskgroup_init(&group, producer, graph->producers_group, false);
 }
 
+// The iteration of the producer that leaves the graph has ended. Its tasks, their exclusions and the graph's table may
+// refer to tasks that the producer has created before, and such references are counted by the producer's thread alone.
+// So the record is built, or discarded, before another producer may use the graph.
+void settle(PersistentGraph* graph) {
+  if (graph->state == GraphState::kRecording) {
+    finish_recording(graph);
+    graph->position = graph->steps().count;  // as if this iteration had been replayed
+    graph->allocated = graph->allocations[0].count;
+  } else if (!was_replayed(graph)) {
+    start_over(graph);
+    graph->state = GraphState::kUnused;
+  }
+}
+
 // Makes the graph ready for the iteration that begins, and selects its instance.
 void prepare_iteration(PersistentGraph* graph) {
   end_reported_iteration(graph);
@@ -258,12 +272,16 @@ void graph_enter(PersistentGraph* graph, Worker* worker) {
   taskwait_depend(worker, list.items, list.count, nullptr);
 }
 
-void graph_leave(PersistentGraph* graph) {
-  if (!graph->open) return;
+namespace {
+
+void end_iterations(PersistentGraph* graph) {
   end_reported_iteration(graph);
   if (is_group(graph)) announce_group_wait(graph->producer, nullptr);
   for (int i = 0; i < graph->instances(); ++i) wait_for_iteration(graph, i);
   if (is_group(graph)) announce_group_end(graph->producer, nullptr);
+}
+
+void leave_producer(PersistentGraph* graph) {
   graph->producer->flags &= ~task_flag::kInGraph;
   graph->producer->table = graph->producers_table;
   graph->producer->taskgroup = graph->producers_group;
@@ -272,9 +290,20 @@ void graph_leave(PersistentGraph* graph) {
     announce_iteration(graph);
 }
 
+}  // namespace
+
+void graph_leave(PersistentGraph* graph) {
+  end_iterations(graph);
+  settle(graph);
+  leave_producer(graph);
+}
+
 void graph_end(PersistentGraph* graph) {
   check_caller(graph, "marline_graph_end");
-  graph_leave(graph);
+  if (graph->open) {
+    end_iterations(graph);
+    leave_producer(graph);
+  }
   Worker* worker = this_worker();
   if (graph->table != nullptr) table_destroy(worker, graph->table);
   end_reported(graph);

@@ -16,7 +16,7 @@
 #include <omp.h>
 
 #if defined(__SANITIZE_THREAD__)
-enum { kPrograms = 20 };
+enum { kPrograms = 60 };
 #else
 enum { kPrograms = 1000 };
 #endif
