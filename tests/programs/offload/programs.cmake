@@ -80,6 +80,10 @@ offload(newer_gfortran              load     gcc         1,4 usual,clustered)
 # LLVM frees the data under the region.
 offload(delete_used                 bad      all         4   usual TIMEOUT 100)
 offload(graph                       tasks    all         1,4 usual,clustered,gpu MARLINE_H)
+# Clang 14 and 16 have other calls, or older arguments. LLVM's own devices are tested with the emulated GPUs.
+offload(taskgraph_target            regions  19,22       4   usual,gpu MARLINE_H
+        FLAGS -Wl,--wrap=__tgt_target_kernel,--wrap=__tgt_target_data_begin_mapper
+              -Wl,--wrap=__tgt_target_data_end_mapper,--wrap=__tgt_target_data_update_mapper)
 offload(in_reduction                regions  16,19,22,gcc 1,4 usual,gpu,stock)
 # LLVM's libomptarget loses sums, too; Clang 16's code never leaves the loop, whatever runs it.
 offload(in_reduction_beside         regions  19,22,gcc   4   process,clang:cluster,gcc:host)
