@@ -126,6 +126,10 @@ void take_kept(Worker* worker, Task* task) {
 
 }  // namespace
 
+int32_t spawn_replayable(TaskBlock* block, DependInfo* list, int32_t count, const void* codeptr) {
+  return count == 0 ? spawn_block(block, codeptr) : spawn_after(block, list, count, nullptr, 0, codeptr);
+}
+
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -145,12 +149,11 @@ int32_t __kmpc_omp_task_with_deps(Ident*, int32_t, TaskBlock* block, int32_t cou
   return spawn_after(block, list, count, noalias_list, noalias_count, __builtin_return_address(0));
 }
 
-// A replayable task (taskgraph.cpp), in a taskgraph region or not. The arguments after the dependences are functions
-// that move and copy the data of a recorded task; they are not needed here.
+// In a taskgraph region or not. The arguments after the dependences are functions that move and copy the data of a
+// recorded task; they are not needed here.
 int32_t __kmpc_taskgraph_task(Ident*, int32_t, TaskBlock* block, int32_t, size_t, size_t, int32_t count,
                               DependInfo* list, void*, void*) {
-  if (count == 0) return spawn_block(block, __builtin_return_address(0));
-  return spawn_after(block, list, count, nullptr, 0, __builtin_return_address(0));
+  return spawn_replayable(block, list, count, __builtin_return_address(0));
 }
 
 void __kmpc_omp_task_begin_if0(Ident*, int32_t, TaskBlock* block) {

@@ -65,4 +65,7 @@ inline void run_transparent(Task* task) {
   return block;
 }
 
+// Creates a replayable task (taskgraph.cpp), whose block has been filled. Returns 0, as Clang expects it.
+int32_t spawn_replayable(TaskBlock* block, DependInfo* list, int32_t count, const void* codeptr);
+
 }  // namespace marline::kmp

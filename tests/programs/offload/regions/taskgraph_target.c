@@ -21,28 +21,29 @@ DATA_CALL(__kmpc_taskgraph_target_exit_data);
 DATA_CALL(__kmpc_taskgraph_target_update);
 
 static int in_region; /* the calls are those of constructs in a taskgraph region */
-static int calls;
+static int nowait, calls;
+static int released; /* all constructs of the region have been encountered */
 static Depend depend[1];
 
 int __real___tgt_target_kernel(void*, int64_t, int, int, void*, void*);
 int __wrap___tgt_target_kernel(void* where, int64_t device, int teams, int threads, void* id, void* arguments) {
   if (!in_region) return __real___tgt_target_kernel(where, device, teams, threads, id, arguments);
   ++calls;
-  return __kmpc_taskgraph_target(where, __kmpc_global_thread_num(where), 1, depend, 0, device, teams, threads, id,
+  return __kmpc_taskgraph_target(where, __kmpc_global_thread_num(where), 1, depend, nowait, device, teams, threads, id,
                                  arguments, NULL);
 }
 
-#define WRAP(call, entry)                                                                                          \
-  void __real_##call(void*, int64_t, int, void**, void**, int64_t*, int64_t*, void**, void**);                     \
-  void __wrap_##call(void* where, int64_t device, int items, void** bases, void** begins, int64_t* sizes,          \
-                     int64_t* types, void** names, void** mappers) {                                               \
-    if (!in_region) {                                                                                              \
-      __real_##call(where, device, items, bases, begins, sizes, types, names, mappers);                            \
-      return;                                                                                                      \
-    }                                                                                                              \
-    ++calls;                                                                                                       \
-    entry(where, __kmpc_global_thread_num(where), 1, depend, 0, device, items, bases, begins, sizes, types, names, \
-          mappers, NULL);                                                                                          \
+#define WRAP(call, entry)                                                                                        \
+  void __real_##call(void*, int64_t, int, void**, void**, int64_t*, int64_t*, void**, void**);                   \
+  void __wrap_##call(void* where, int64_t device, int items, void** bases, void** begins, int64_t* sizes,        \
+                     int64_t* types, void** names, void** mappers) {                                             \
+    if (!in_region) {                                                                                            \
+      __real_##call(where, device, items, bases, begins, sizes, types, names, mappers);                          \
+      return;                                                                                                    \
+    }                                                                                                            \
+    ++calls;                                                                                                     \
+    entry(where, __kmpc_global_thread_num(where), 1, depend, nowait, device, items, bases, begins, sizes, types, \
+          names, mappers, NULL);                                                                                 \
   }
 WRAP(__tgt_target_data_begin_mapper, __kmpc_taskgraph_target_enter_data)
 WRAP(__tgt_target_data_end_mapper, __kmpc_taskgraph_target_exit_data)
@@ -60,7 +61,9 @@ typedef struct {
 static void on_host(long* data, long factor) {
 #pragma omp task depend(inout : data[0]) firstprivate(factor)
   {
-    usleep(1000);
+    for (int i = 0; i < 50000 && !__atomic_load_n(&released, __ATOMIC_ACQUIRE); i++) usleep(100);
+    CHECK(__atomic_load_n(&released, __ATOMIC_ACQUIRE));
+    usleep(500);
     for (int i = 0; i < kItems; i++) data[i] = data[i] * factor + 1;
   }
 }
@@ -69,18 +72,21 @@ static void region(void* given) {
   Arguments* a = given;
   long *data = a->data, factor = a->factor;
   int device = a->device;
+  long added[] = {2, 3}; /* firstprivate, and gone when the regions run */
   depend[0] = (Depend){data, sizeof *data, kInout};
   on_host(data, factor);
 #pragma omp target enter data map(to : data[0 : kItems]) device(device)
-#pragma omp target map(tofrom : data[0 : kItems]) firstprivate(factor) device(device)
-  for (int i = 0; i < kItems; i++) data[i] = data[i] * factor + 2;
+#pragma omp target map(tofrom : data[0 : kItems]) firstprivate(factor, added) device(device)
+  for (int i = 0; i < kItems; i++) data[i] = data[i] * factor + added[0];
 #pragma omp target update from(data[0 : kItems]) device(device)
   on_host(data, factor);
 #pragma omp target update to(data[0 : kItems]) device(device)
-#pragma omp target map(tofrom : data[0 : kItems]) firstprivate(factor) device(device)
-  for (int i = 0; i < kItems; i++) data[i] = data[i] * factor + 3;
+#pragma omp target map(tofrom : data[0 : kItems]) firstprivate(factor, added) device(device)
+  for (int i = 0; i < kItems; i++) data[i] = data[i] * factor + added[1];
 #pragma omp target exit data map(from : data[0 : kItems]) device(device)
   on_host(data, factor);
+  added[0] = added[1] = -1;
+  __atomic_store_n(&released, 1, __ATOMIC_RELEASE);
 }
 
 static long expected(long value, long factor) {
@@ -97,6 +103,7 @@ static void encounters(int device) {
     Arguments arguments = {data[e == 5], 2 + e % 3, device}; /* once elsewhere */
     for (int i = 0; i < kItems; i++) arguments.data[i] = i + e;
     calls = 0;
+    released = !nowait || e == 0 || device == omp_get_initial_device();
     in_region = 1;
     __kmpc_taskgraph(NULL, __kmpc_global_thread_num(NULL), &handle, (uintptr_t)device, e == 6, 0, region, &arguments);
     in_region = 0;
@@ -111,8 +118,10 @@ int main(void) {
 #pragma omp parallel
 #pragma omp single
   {
-    for (int device = 0; device < omp_get_num_devices(); device++) encounters(device);
-    encounters(omp_get_initial_device());
+    for (nowait = 0; nowait < 2; nowait++) {
+      for (int device = 0; device < omp_get_num_devices(); device++) encounters(device);
+      encounters(omp_get_initial_device());
+    }
   }
   return 0;
 }
