@@ -55,6 +55,13 @@ static void encounter(uintptr_t id, int reset, int factor, int tasks) {
   CHECK_EQ(value, expected(factor, tasks));
 }
 
+/* As many graphs as the program names. */
+static void many_ids(void) {
+  for (int i = 0; i < 3; i++) {
+    for (uintptr_t id = 0; id < 300; id++) encounter(id << 40, 0, 2, 1 + (int)(id % 3));
+  }
+}
+
 /* Tasks of before the region stand before its tasks, in every encounter. */
 static void behind_earlier_tasks(int factor, int tasks) {
   static long value;
@@ -69,7 +76,7 @@ static void behind_earlier_tasks(int factor, int tasks) {
   value = 0;
 }
 
-static void nowait(int factor, int tasks) {
+static void nogroup(int factor, int tasks) {
   long value = 1;
   Arguments arguments = {&value, factor, tasks};
   __kmpc_taskgraph(NULL, __kmpc_global_thread_num(NULL), &handle, 7, 0, 1, region, &arguments);
@@ -88,7 +95,8 @@ int main(void) {
         encounter(2, i % 4 == 0, 3, 5 + i / 8); /* changes, told and untold */
         behind_earlier_tasks(2 + i % 3, 4);
       }
-      nowait(2, 3);
+      nogroup(2, 3);
+      many_ids();
 #pragma omp task /* another task encounters the same region */
       encounter(0, 0, 5, 9);
 #pragma omp taskwait
