@@ -97,6 +97,11 @@ void taskwait_for(DependInfo* list, int32_t count, DependInfo* noalias_list, int
   spawn_task(this_worker(), task, buffer.list(), buffer.count(), codeptr);
 }
 
+// Null: the return address of the entry point that this is inlined in, which is read when it is needed.
+[[gnu::always_inline]] inline const void* or_own(const void* codeptr) {
+  return codeptr != nullptr ? codeptr : __builtin_return_address(0);
+}
+
 [[gnu::always_inline]] inline int32_t spawn_after(TaskBlock* block, DependInfo* list, int32_t count,
                                                   DependInfo* noalias_list, int32_t noalias_count,
                                                   const void* codeptr) {
@@ -106,14 +111,14 @@ void taskwait_for(DependInfo* list, int32_t count, DependInfo* noalias_list, int
   Task* task = task_of(block);
   task->priority.store(block->priority, relaxed);
   if (is_transparent(task)) [[unlikely]] {
-    spawn_transparent(task, buffer.list(), buffer.count(), codeptr);
+    spawn_transparent(task, buffer.list(), buffer.count(), or_own(codeptr));
     return 0;
   }
   if (task->has(task_flag::kObserved)) [[unlikely]] {
-    spawn_observed(task, buffer, list, count, noalias_list, noalias_count, codeptr);
+    spawn_observed(task, buffer, list, count, noalias_list, noalias_count, or_own(codeptr));
     return 0;
   }
-  spawn_task(this_worker(), task, buffer.list(), buffer.count(), codeptr);
+  spawn_task(this_worker(), task, buffer.list(), buffer.count(), or_own(codeptr));
   return 0;
 }
 
@@ -146,7 +151,7 @@ int32_t __kmpc_omp_task_parts(Ident*, int32_t, TaskBlock* block) { return spawn_
 
 int32_t __kmpc_omp_task_with_deps(Ident*, int32_t, TaskBlock* block, int32_t count, DependInfo* list,
                                   int32_t noalias_count, DependInfo* noalias_list) {
-  return spawn_after(block, list, count, noalias_list, noalias_count, __builtin_return_address(0));
+  return spawn_after(block, list, count, noalias_list, noalias_count, nullptr);
 }
 
 // In a taskgraph region or not. The arguments after the dependences are functions that move and copy the data of a
