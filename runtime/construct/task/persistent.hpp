@@ -23,7 +23,7 @@ void graph_end(PersistentGraph* graph);
 
 // For a graph that outlives its producers (taskgraph); each producer runs one iteration. graph_enter makes the current
 // task the producer, and waits for its earlier tasks on which recorded tasks depend; graph_iterate must follow.
-// graph_leave waits for the iteration; after it the task is no longer the producer.
+// graph_leave waits for the iteration, and builds or discards its record; after it the task is no longer the producer.
 void graph_enter(PersistentGraph* graph, Worker* worker);
 void graph_leave(PersistentGraph* graph);
 
