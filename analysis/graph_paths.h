@@ -22,12 +22,24 @@ typedef struct MarlineGraph {
   const int64_t* weight;
 } MarlineGraph;
 
-/* earliest[n]: the length of the longest path that ends at node n; via[n]: that path's last edge, -1 if it begins
- * here; latest[n]: the latest time for n with which the longest path of the graph is no longer. (Cormen et al.,
- * Introduction to Algorithms, 24.5; the critical path method.) Returns 0; the number of nodes on cycles and after them,
- * if there are any: then the results mean nothing; -1 if there is no memory; -2 if an edge names no node. */
-__attribute__((visibility("default"))) int64_t marline_longest_paths(const MarlineGraph* graph, int64_t* earliest,
-                                                                     int64_t* via, int64_t* latest);
+/* Puts the edges into `order` (of `edges` elements): each stands after all edges that lead to its source (Kahn 1962).
+ * The edges of a node stand together, and nodes come as they are freed. Returns how many edges have a place: all but
+ * those from nodes on cycles and after them; -1 if there is no memory; -2 if an edge names no node, or there are 2^31
+ * nodes or edges. */
+__attribute__((visibility("default"))) int64_t marline_sort_edges(const MarlineGraph* graph, int32_t* order);
+
+/* What marline_longest_paths is told of the nodes, and says of them. `via` and `latest` may be null: not asked for. */
+typedef struct MarlinePaths {
+  int64_t* earliest; /* before: how late node n is even if nothing leads to it; after: the length of the longest path to
+                        it, which begins with that of its first node */
+  int64_t* via;      /* that path's last edge, -1 if it begins here; of several the first in the order */
+  int64_t* latest;   /* the latest time for n with which the longest path of the graph is no longer */
+} MarlinePaths;
+
+/* The longest paths (Cormen et al., Introduction to Algorithms, 24.5; the critical path method). `order`: of `count`
+ * edges, by marline_sort_edges of this graph, or of one that has more edges after these: they are passed over. */
+__attribute__((visibility("default"))) void marline_longest_paths(const MarlineGraph* graph, const int32_t* order,
+                                                                  int64_t count, const MarlinePaths* paths);
 
 /* The path's edges before node `from`, by `via` of marline_longest_paths: writes them into `path` (of `edges`
  * elements), the last one first. Returns how many. */

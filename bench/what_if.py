@@ -40,7 +40,7 @@ sys.path.insert(0, str(BUILD / "lib" / "marline" / "python"))  # beside the libr
 from marline.study.measure.machine import cpu_model  # noqa: E402
 from marline.trace.analysis import Analysis  # noqa: E402
 from marline.trace.model import TASKWAIT  # noqa: E402
-from marline.trace.native import Arrows, longest_paths  # noqa: E402
+from marline.trace.native import Arrows, path_lengths  # noqa: E402
 from marline.trace.read.reader import read_trace  # noqa: E402
 from marline.trace.what_if import change, language, model, waits  # noqa: E402, F401  model: its pass
 from marline.trace.what_if.predict import WhatIf  # noqa: E402
@@ -201,9 +201,9 @@ def guesses(of: Analysis, changes: list[language.Change]) -> dict[str, float]:
 def longest(program: Any) -> int:
     points = len(program.work)
     pieces = np.setdiff1d(np.arange(program.first[0], points), program.first[1:] - 1, assume_unique=True)
-    found = longest_paths(Arrows(points, np.r_[pieces, program.source], np.r_[pieces + 1, program.sink],
-                                 np.r_[program.work[pieces], program.delay]))  # fmt: skip
-    return int(found.earliest.max(initial=0))
+    found = path_lengths(Arrows(points, np.r_[pieces, program.source], np.r_[pieces + 1, program.sink],
+                                np.r_[program.work[pieces], program.delay]))  # fmt: skip
+    return int(found.max(initial=0))
 
 
 def predict(options: argparse.Namespace, bench: Bench) -> None:

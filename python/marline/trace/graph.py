@@ -16,6 +16,7 @@ import numpy as np
 from .model import Tasks
 from .read.columns import Columns, distinct, group_starts, order_of_small
 from .read.records import Trace
+from .native_base import count_less
 
 # ompt_dependence_type_t (OpenMP 5.1, 4.4.4.23); source and sink (5, 6) belong to ordered loops and make no edges here.
 IN, OUT, INOUT, MUTEXINOUTSET, INOUTSET, OUT_ALL, INOUT_ALL = 1, 2, 3, 4, 7, 34, 35
@@ -117,7 +118,7 @@ def _declared(trace: Trace, table: Tasks) -> _Declared:
     if not kept.all():
         rows, task, kind = rows[kept], task[kept], kind[kept]
     parents = distinct(table.parent)
-    parent = np.searchsorted(parents, table.parent)
+    parent = count_less(parents, table.parent)
     accesses = _Declared(
         parent[task],
         trace.field("dependence", "address", rows),
@@ -156,7 +157,7 @@ def _spread_everything(accesses: _Declared) -> _Declared:
 
 def _by_place(accesses: _Declared) -> Accesses:
     addresses = distinct(accesses.address)
-    place = accesses.parent * len(addresses) + np.searchsorted(addresses, accesses.address)
+    place = accesses.parent * len(addresses) + count_less(addresses, accesses.address)
     order = order_of_small(place, int(place.max(initial=0)) + 1)
     place, task, kind = place[order], accesses.task[order], accesses.kind[order]
     new_place = group_starts(place)

@@ -15,6 +15,7 @@ import numpy as np
 from .read.calls import Calls, call_at, cycles_per_ns
 from .read.columns import TimeLines, find
 from .read.records import TASK_BITS, Trace
+from .native_base import count_less
 
 # ompt_task_status_t (OpenMP 5.1, 4.4.4.19); 8, taskwait_complete, came with 5.1 too but runs no body
 COMPLETE, YIELD, CANCEL, DETACH, EARLY_FULFILL, LATE_FULFILL, SWITCH = range(1, 8)
@@ -141,7 +142,7 @@ def _switch_points(trace: Trace) -> _Points:
     points[runs] = 2
     row = np.repeat(np.arange(len(points)), points)
     time, task = trace.time[row], task_after[row]
-    begun = np.searchsorted(row, runs)
+    begun = count_less(row, runs)
     time[begun], task[begun] = trace.field("task_run", "start", runs).view(np.int64), trace.task[runs]
     return _Points(row, time, task)
 

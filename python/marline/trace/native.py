@@ -6,15 +6,11 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
+from .native_base import function, library, place_for
 from .read.records import TraceError
-
-# The package lies in PREFIX/lib/marline/python, and in a build tree a link to it does.
-LIBRARY = Path(__file__).parents[3] / "libmarline-analysis.so"
 
 
 @dataclass
@@ -44,6 +40,12 @@ class _Graph(ctypes.Structure):
                 ("sink", ctypes.c_void_p), ("weight", ctypes.c_void_p)]  # fmt: skip
 
 
+class _Paths(ctypes.Structure):
+    """MarlinePaths."""
+
+    _fields_ = [("earliest", ctypes.c_void_p), ("via", ctypes.c_void_p), ("latest", ctypes.c_void_p)]
+
+
 class _Points(ctypes.Structure):
     """MarlinePoints."""
 
@@ -55,17 +57,6 @@ class _Intervals(ctypes.Structure):
 
     _fields_ = [("count", ctypes.c_int64), ("task", ctypes.c_void_p), ("start", ctypes.c_void_p),
                 ("end", ctypes.c_void_p)]  # fmt: skip
-
-
-@lru_cache(maxsize=None)
-def library() -> ctypes.CDLL:
-    try:
-        library = ctypes.CDLL(str(LIBRARY))
-    except OSError as error:
-        raise TraceError(f"{LIBRARY} cannot be loaded ({error}); install Marline again") from error
-    library.marline_longest_paths.restype = library.marline_last_arrivals.restype = ctypes.c_int64
-    library.marline_path_to.restype = ctypes.c_int64
-    return library
 
 
 class _Call:
@@ -90,44 +81,60 @@ class _Call:
                                        self.pass_(end).value))  # fmt: skip
 
 
-def _place_for(column: np.ndarray) -> ctypes.c_void_p:
-    return ctypes.c_void_p(column.ctypes.data)
+def sort_edges(arrows: Arrows) -> np.ndarray:
+    """The numbers of the edges (int32), each after all that lead to its source; those of cycles, and after them, are
+    left out."""
+    order = np.empty(len(arrows.source), dtype=np.int32)
+    call = _Call()
+    count = function("marline_sort_edges")(call.graph(arrows), place_for(order))
+    _refuse(count)
+    return order[:count] if count == len(order) else order[:count].copy()
 
 
 def has_cycle(arrows: Arrows) -> bool:
-    return _longest_paths(arrows)[1] > 0
+    return len(sort_edges(arrows)) < len(arrows.source)
 
 
-def longest_paths(arrows: Arrows) -> LongestPaths:
-    """Of a graph without cycles."""
-    found, on_cycles = _longest_paths(arrows)
-    assert not on_cycles, f"{on_cycles} nodes come after themselves"
+def longest_paths(arrows: Arrows, order: np.ndarray | None = None) -> LongestPaths:
+    """Of a graph without cycles. `order`: by sort_edges, of this graph or of one with more edges after these. Edges
+    that are not in it do not count."""
+    found = LongestPaths(np.zeros(arrows.nodes, dtype=np.int64), *(np.empty(arrows.nodes, dtype=np.int64)
+                                                                   for _ in range(2)))  # fmt: skip
+    _find_paths(arrows, order, _Paths(*(column.ctypes.data for column in vars(found).values())))
     return found
 
 
-def _longest_paths(arrows: Arrows) -> tuple[LongestPaths, int]:
-    found = LongestPaths(*(np.zeros(arrows.nodes, dtype=np.int64) for _ in range(3)))
+def path_lengths(arrows: Arrows, order: np.ndarray | None = None, start: np.ndarray | None = None) -> np.ndarray:
+    """Of the longest paths, only the length of that to each node. `start`: how late each node is by itself."""
+    found = np.zeros(arrows.nodes, dtype=np.int64) if start is None else start.astype(np.int64)
+    _find_paths(arrows, order, _Paths(found.ctypes.data, None, None))
+    return found
+
+
+def _find_paths(arrows: Arrows, order: np.ndarray | None, paths: _Paths) -> None:
+    if order is None:
+        order = sort_edges(arrows)
+        assert len(order) == len(arrows.source), "nodes come after themselves"
     call = _Call()
-    status = library().marline_longest_paths(call.graph(arrows), *map(_place_for, vars(found).values()))
-    _refuse(status)
-    return found, status
+    library().marline_longest_paths(call.graph(arrows), call.pass_(order, np.int32), ctypes.c_int64(len(order)),
+                                    ctypes.byref(paths))  # fmt: skip
 
 
 def path_to(arrows: Arrows, found: LongestPaths, end: int) -> np.ndarray:
     """The edges of the longest path to node `end`, in order."""
-    path = np.zeros(len(arrows.source), dtype=np.int64)
+    path = np.empty(len(arrows.source), dtype=np.int64)
     call = _Call()
-    length = library().marline_path_to(call.graph(arrows), call.pass_(found.via), ctypes.c_int64(end),
-                                        _place_for(path))  # fmt: skip
+    length = function("marline_path_to")(call.graph(arrows), call.pass_(found.via), ctypes.c_int64(end),
+                                        place_for(path))  # fmt: skip
     return path[:length][::-1].copy()
 
 
 def last_arrivals(arrows: Arrows, time: np.ndarray, end: int) -> np.ndarray:
     """The edges from the node `end` backwards, each the one whose source is latest in `time`; in the order of time."""
-    path = np.zeros(len(arrows.source), dtype=np.int64)
+    path = np.empty(len(arrows.source), dtype=np.int64)
     call = _Call()
-    length = library().marline_last_arrivals(call.graph(arrows), call.pass_(time), ctypes.c_int64(end),
-                                              _place_for(path))  # fmt: skip
+    length = function("marline_last_arrivals")(call.graph(arrows), call.pass_(time), ctypes.c_int64(end),
+                                              place_for(path))  # fmt: skip
     _refuse(length)
     return path[:length][::-1].copy()
 
@@ -135,14 +142,14 @@ def last_arrivals(arrows: Arrows, time: np.ndarray, end: int) -> np.ndarray:
 def _refuse(status: int) -> None:
     if status == -1:
         raise TraceError("not enough memory for the paths of the task graph")
-    assert status >= 0, "an edge names no node"
+    assert status >= 0, "an edge names no node, or there are 2^31 nodes or edges"
 
 
 def sort_points(task: np.ndarray, time: np.ndarray, order: np.ndarray) -> np.ndarray:
     """The points in order of task, time and `order`."""
     places = np.zeros(len(task), dtype=np.int64)
     call = _Call()
-    library().marline_sort_points(call.points(task, time), call.pass_(order, np.float64), _place_for(places))
+    library().marline_sort_points(call.points(task, time), call.pass_(order, np.float64), place_for(places))
     return places
 
 
@@ -151,7 +158,7 @@ def covered(task: np.ndarray, time: np.ndarray, of_task: np.ndarray, start: np.n
     """By point: how much of its task's intervals lies before it. Both are sorted by task and time."""
     result = np.zeros(len(task), dtype=np.int64)
     call = _Call()
-    library().marline_covered(call.points(task, time), call.intervals(of_task, start, end), _place_for(result))
+    library().marline_covered(call.points(task, time), call.intervals(of_task, start, end), place_for(result))
     return result
 
 
@@ -160,6 +167,6 @@ def points_at(task: np.ndarray, time: np.ndarray, of_task: np.ndarray, start: np
     """By interval: the last point of its task at its start or before, and at its end or before; -1 if there is none."""
     at_start, at_end = np.zeros(len(of_task), dtype=np.int64), np.zeros(len(of_task), dtype=np.int64)
     call = _Call()
-    library().marline_points_at(call.points(task, time), call.intervals(of_task, start, end), _place_for(at_start),
-                                 _place_for(at_end))  # fmt: skip
+    library().marline_points_at(call.points(task, time), call.intervals(of_task, start, end), place_for(at_start),
+                                 place_for(at_end))  # fmt: skip
     return at_start, at_end

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .native import library
+from .native_base import function, place_for
 from .read.records import TraceError
 
 KEEPS_THREAD, NO_WAKE_UP = 1, 2  # of a point that waits
@@ -72,9 +72,7 @@ def replay(program: Program) -> Replayed:
     sizes = (points, len(columns["source"]), len(columns["rank"]), len(columns["threads"]))
     run = _Replay(*sizes, *(column.ctypes.data for column in columns.values()), program.most_queued)
     found = [np.empty(points, dtype=np.int64) for _ in range(3)]
-    function = library().marline_replay
-    function.restype = ctypes.c_int64
-    left = function(ctypes.byref(run), *(ctypes.c_void_p(column.ctypes.data) for column in found))
+    left = function("marline_replay")(ctypes.byref(run), *map(place_for, found))
     if left == -1:
         raise TraceError("not enough memory to replay the task graph")
     assert left >= 0, "a number of the replay is out of range"
@@ -85,8 +83,6 @@ def chain_to(found: Replayed, point: int) -> np.ndarray:
     """What made `point` so late, in order: its points, each by the cause of the next one."""
     path = np.empty(len(found.before), dtype=np.int64)
     before = np.ascontiguousarray(found.before)
-    function = library().marline_replay_chain
-    function.restype = ctypes.c_int64
-    length = function(ctypes.c_void_p(before.ctypes.data), ctypes.c_int64(len(before)), ctypes.c_int64(point),
-                      ctypes.c_void_p(path.ctypes.data))  # fmt: skip
+    length = function("marline_replay_chain")(place_for(before), ctypes.c_int64(len(before)), ctypes.c_int64(point),
+                                              place_for(path))  # fmt: skip
     return path[:length][::-1].copy()

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from ..model import INITIAL, Segments, lane_number
 from ..read.calls import InMpi
-from ..native import Arrows, covered, has_cycle, points_at
-from ..read.columns import TimeLines, distinct, find, overlaps
+from ..native import Arrows, covered, has_cycle, points_at, sort_edges
+from ..read.columns import TimeLines, find, is_among, overlaps
 from ..read.records import TASK_BITS, Trace
 from ..registry import Analysis, analysis_pass
 from . import edges as kinds
@@ -45,6 +46,20 @@ class GlobalGraph:
         """Of each point, or the nearer end of the total."""
         return np.clip(self.points.time, self.begin, self.end)
 
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Numbers of the edges, each after all that lead to its source: all declared ones, and of the run's those that
+        do not lead back in time, nor in a circle within one nanosecond (in a damaged trace)."""
+        edges, time, count = self.edges, self.points.time, len(self.points.task)
+        gained = time[edges.sink[self.declared :]] - time[edges.source[self.declared :]]
+        for kept in (gained >= 0, gained > 0):
+            rows = None if np.all(kept) else np.r_[np.arange(self.declared), self.declared + np.flatnonzero(kept)]
+            some = edges if rows is None else edges.take(rows)
+            order = sort_edges(Arrows(count, some.source, some.sink, some.weight))
+            if len(order) == len(some.source):
+                return order if rows is None else rows[order].astype(np.int32)
+        raise AssertionError("the program's order leads in a circle")
+
 
 _NEEDS = ("tasks", "segments", "edges", "calls", "in_mpi", "requests", "messages", "suspensions", "creations",
           "iterations", "device_waits")  # fmt: skip
@@ -71,13 +86,16 @@ def global_graph(of: Analysis) -> GlobalGraph:
     active, in_total = _Active(runs), replace(all_points, time=inside)
     work = _work(all_points, _done(in_total, runs, active, mpi, initial[1], (begin, end)))
     forward = _forward(all_points, work, ordered)
+    backwards = len(ordered.source) - len(forward)
+    if backwards:
+        ordered = ordered.take(forward)
     seen = of_run.finish(all_points.place)
     seen = seen.take(all_points.time[seen.sink] >= all_points.time[seen.source])
-    all_edges = work.joined(ordered.take(forward), _busy(all_points, active), seen)
+    all_edges = work.joined(ordered, _busy(all_points, active), seen)
     creating = np.zeros(len(all_points.task), dtype=np.int64)
     creating[all_points.place[created]] = creations.time
-    return GlobalGraph(all_points, all_edges, len(work.source) + len(forward), begin, end,
-                       len(ordered.source) - len(forward), creating)  # fmt: skip
+    return GlobalGraph(all_points, all_edges, len(work.source) + len(ordered.source), begin, end,
+                       backwards, creating)  # fmt: skip
 
 
 def _forward(points: Points, work: GraphEdges, ordered: GraphEdges) -> np.ndarray:
@@ -146,7 +164,7 @@ def _done(points: Points, runs: Segments, active: _Active, mpi: InMpi, initial: 
     order = np.lexsort((inside.start, inside.a))
     done = covered(points.task, points.time, task, start, end)
     done -= covered(points.task, points.time, task[inside.a[order]], inside.start[order], inside.end[order])
-    unknown = find(distinct(runs.task), points.task) < 0
+    unknown = ~is_among(points.task, runs.task)
     done[unknown] = points.time[unknown]
     for task in initial.tolist():
         mine, runs_of = np.flatnonzero(points.task == task), np.flatnonzero(runs.task == task)

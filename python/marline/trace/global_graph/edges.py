@@ -70,4 +70,5 @@ class EdgeList:
         source, sink, weight, kind = (
             np.concatenate([np.zeros(0, dtype=np.int64), *column]) for column in self._columns
         )
+        self._columns = ()  # large, and not needed any more
         return GraphEdges(place[source], place[sink], weight, kind.astype(np.int8))

@@ -50,6 +50,7 @@ class PointList:
     def finish(self, other_names: tuple[np.ndarray, np.ndarray]) -> Points:
         """`other_names`: ids, sorted, and the tasks that they stand for, too."""
         task, time, what, order = (np.concatenate(column) for column in self._columns)
+        self._columns = ()  # large, and not needed any more
         row = find(other_names[0], task)
         task[row >= 0] = other_names[1][row[row >= 0]]
         sorted_by = sort_points(task, time, order)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..read.calls import Calls, Requests, kind_mask
-from ..read.columns import distinct, find, overlaps, sums
+from ..read.columns import distinct, find, is_among, overlaps, sums
 from ..read.events import CALL_KINDS, MPI_CALLS
 from ..read.messages import Messages, world_ranks
 from ..registry import Analysis, analysis_pass
@@ -116,7 +116,7 @@ def communication(of: Analysis) -> Communication:
     duration = calls.end - calls.start
     covered = overlaps(calls.task, calls.start, calls.end, *_segments_of(runs, distinct(calls.task)))
     held = sums(covered.a, covered.end - covered.start, len(duration))
-    alone = find(distinct(runs.task), calls.task) < 0  # OpenMP does not know this thread: it was held all the time
+    alone = ~is_among(calls.task, runs.task)  # OpenMP does not know this thread: it was held all the time
     polls = of.trace.select("mpi_poll")
     mpi = of["in_mpi"]
     polling = int((mpi.end - mpi.start)[len(mpi.task) - mpi.polls :].sum())

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..global_graph.build import GlobalGraph
 from ..global_graph.edges import EDGE_KINDS, THREAD
-from ..native import Arrows, longest_paths
 from ..registry import Analysis, analysis_pass
 from ..statistics import rows
 
@@ -50,14 +49,13 @@ def _histogram(degree: np.ndarray) -> dict[str, Any]:
             "histogram": rows(degree=found, tasks=count)}  # fmt: skip
 
 
-@analysis_pass("gtdg", needs=("global_graph", "tasks", "edges"))
+@analysis_pass("gtdg", needs=("global_graph", "tasks", "edges", "levels"))
 def gtdg(of: Analysis) -> GtdgMetrics:
     """Size and form of the graph."""
     graph: GlobalGraph = of["global_graph"]
     edges, count = of["edges"], len(of["tasks"].id)
-    arrows = Arrows(count, edges.source, edges.sink, np.ones(len(edges.source), dtype=np.int64))
     return GtdgMetrics(
         len(graph.points.task), np.bincount(graph.edges.kind[: graph.declared], minlength=THREAD + 1),
         np.bincount(edges.sink, minlength=count), np.bincount(edges.source, minlength=count),
-        longest_paths(arrows).earliest + 1,
+        of["levels"].level + 1,
     )  # fmt: skip

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..read.calls import kind_mask
 from ..read.columns import order_of_small, overlaps, sums
+from ..native_base import count_up_to
 from ..registry import Analysis, analysis_pass
 from ..selection import MOST_RANKS
 from .lanes import Lanes, all_lanes
@@ -71,7 +72,7 @@ class _Work:
     def until(self, time: np.ndarray) -> np.ndarray:
         if not len(self._time):  # a runtime without OMPT tells no tasks
             return np.zeros(len(time), dtype=np.int64)
-        at = np.searchsorted(self._time, time, side="right") - 1
+        at = count_up_to(self._time, time) - 1
         safe = np.maximum(at, 0)
         return np.where(at >= 0, self._done[safe] + self._working[safe] * (time - self._time[safe]), 0)
 

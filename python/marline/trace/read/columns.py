@@ -11,6 +11,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..native_base import count_less, count_up_to, find
+
 _Table = TypeVar("_Table", bound="Columns")
 
 
@@ -36,21 +38,26 @@ def group_starts(*keys: np.ndarray) -> np.ndarray:
 
 def distinct(values: np.ndarray) -> np.ndarray:
     """Sorted, without duplicates. (np.unique hashes, which is many times slower on millions of distinct numbers.)"""
-    ordered = values if np.all(values[1:] >= values[:-1]) else np.sort(values)
+    if np.all(values[1:] >= values[:-1]):
+        return values[group_starts(values)]
+    # A thread runs a task and its own code by turns: what stood one or two places before need not be sorted again.
+    fresh = group_starts(values)
+    fresh[2:] &= values[2:] != values[:-2]
+    ordered = np.sort(values[fresh])
     return ordered[group_starts(ordered)]
+
+
+def is_among(keys: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Whether each key is one of the values. (np.isin sorts both.)"""
+    known = distinct(keys)
+    seen = np.zeros(len(known) + 1, dtype=bool)  # the last one: what is no key
+    seen[find(known, values)] = True
+    return seen[find(known, keys)]
 
 
 def order_of_small(numbers: np.ndarray, count: int) -> np.ndarray:
     """Stable order of numbers below `count`; NumPy sorts 16-bit numbers by radix, much faster than wider ones."""
     return np.argsort(numbers.astype(np.uint16) if count <= 1 << 16 else numbers, kind="stable")
-
-
-def find(sorted_keys: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Where each of `keys` stands in the sorted array without duplicates, or -1."""
-    if not len(sorted_keys):
-        return np.full(len(keys), -1, dtype=np.int64)
-    rows = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
-    return np.where(sorted_keys[rows] == keys, rows, -1)
 
 
 class TimeLines:
@@ -70,7 +77,7 @@ class TimeLines:
         if len(self._keys) * self._span >= 1 << 63:
             self._times = distinct(time)
             self._span = len(self._times) + 1
-        place = np.searchsorted(self._keys, key) * self._span + self._number(time)
+        place = count_less(self._keys, key) * self._span + self._number(time)
         self.order = np.argsort(place, kind="stable")  # of equal times the later element is the later event
         self._places = place[self.order]
 
@@ -78,7 +85,7 @@ class TimeLines:
         """0 before the first event; of the time of an event a number, which is that of all times up to the next."""
         if self._times is None:
             return np.clip(time, self._first - 1, self._last) - (self._first - 1)
-        return np.searchsorted(self._times, time, side="right")
+        return count_up_to(self._times, time)
 
     def latest(self, key: np.ndarray, time: np.ndarray) -> np.ndarray:
         """Index of the last event of each key at or before the time, or -1."""
@@ -88,7 +95,7 @@ class TimeLines:
         if not known.size:
             return found
         low = rank[known] * self._span
-        at = np.searchsorted(self._places, low + self._number(time[known]), side="right") - 1
+        at = count_up_to(self._places, low + self._number(time[known])) - 1
         safe = np.maximum(at, 0)
         found[known] = np.where((at >= 0) & (self._places[safe] > low), self.order[safe], -1)
         return found
@@ -131,7 +138,7 @@ def overlaps(a_key: np.ndarray, a_start: np.ndarray, a_end: np.ndarray, b_key: n
     # Nothing begins before a: then from the key's first b on.
     group_first = np.flatnonzero(group_starts(b_key[lines.order]))
     first_place = np.where(first[some] >= 0, place[first[some]],
-                           group_first[np.searchsorted(group_first, last_place, side="right") - 1])  # fmt: skip
+                           group_first[count_up_to(group_first, last_place) - 1])  # fmt: skip
     count = last_place - first_place + 1
     a = np.repeat(some, count)
     b = lines.order[np.repeat(first_place, count) + np.arange(len(a)) - np.repeat(np.cumsum(count) - count, count)]
@@ -145,8 +152,8 @@ def cut(start: np.ndarray, end: np.ndarray, edges: np.ndarray) -> Overlaps:
     window between two edges."""
     start, end = np.maximum(start, edges[0]), np.minimum(end, edges[-1])
     some = np.flatnonzero(end > start)
-    first = np.searchsorted(edges, start[some], side="right") - 1
-    count = np.searchsorted(edges, end[some], side="left") - first
+    first = count_up_to(edges, start[some]) - 1
+    count = count_less(edges, end[some]) - first
     a = np.repeat(some, count)
     window = np.repeat(first, count) + np.arange(len(a)) - np.repeat(np.cumsum(count) - count, count)
     return Overlaps(a, window, np.maximum(start[a], edges[window]), np.minimum(end[a], edges[window + 1]))

@@ -27,7 +27,7 @@ from ...global_graph import edges as kinds
 from ...global_graph import points as what
 from ...global_graph.build import GlobalGraph
 from ...global_graph.edges import COMMUNICATION, GraphEdges
-from ...native import Arrows, last_arrivals, longest_paths, path_to
+from ...native import Arrows, last_arrivals, longest_paths, path_lengths, path_to
 from ...read.records import TASK_BITS
 from ...registry import Analysis, analysis_pass
 from ...statistics import group_by, rows
@@ -98,18 +98,18 @@ def critical_path(of: Analysis) -> CriticalPath:
     time, end = graph.points.time, graph.end
     declared = graph.edges.take(slice(graph.declared))
     arrows = _arrows(graph, declared)
-    found = longest_paths(arrows)
+    found = longest_paths(arrows, graph.order)
     quiet = np.where(np.isin(declared.kind, COMMUNICATION), 0, declared.weight)
-    without = longest_paths(replace(arrows, weight=quiet)) if np.any(quiet != declared.weight) else found
+    without = path_lengths(replace(arrows, weight=quiet), graph.order)
     path = declared.take(path_to(arrows, found, int(np.argmax(found.earliest)))) if len(time) else declared
     before = np.flatnonzero(time <= end)
     last = int(before[np.argmax(time[before])]) if len(before) else -1
     chain = graph.edges.take(last_arrivals(_arrows(graph, graph.edges), time, last)) if len(before) else path
     return CriticalPath(
         end - graph.begin, len(of["breakdown"].lane_rank), _sum(declared, kinds.WORK), _sum(declared, kinds.DEVICE),
-        int(without.earliest.max(initial=0)), int(found.earliest.max(initial=0)), _outside(of, graph, path), path,
+        int(without.max(initial=0)), int(found.earliest.max(initial=0)), _outside(of, graph, path), path,
         chain, parts(of, graph, path, path.weight), _chain_parts(of, graph, chain), _chain_ranks(graph, chain),
-        _at_ends(of, graph, without.earliest), _at_ends(of, graph, found.latest - found.earliest), of["kinds"],
+        _at_ends(of, graph, without), _at_ends(of, graph, found.latest - found.earliest), of["kinds"],
         graph.backwards,
     )  # fmt: skip
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...global_graph.build import GlobalGraph
 from ...global_graph.edges import COMMUNICATION
-from ...native import Arrows, has_cycle, longest_paths
+from ...native import Arrows, path_lengths
 from ...registry import Analysis, analysis_pass
 
 
@@ -50,27 +50,13 @@ def ideal_network(of: Analysis) -> IdealNetwork:
 
 def replay(graph: GlobalGraph, ideal: bool) -> int:
     """How long the run lasts with its delays; `ideal`: MPI takes no time."""
-    edges, time = graph.edges.take(_in_order(graph)), graph.time - graph.begin
-    nodes = len(time)
-    reached = np.full(nodes, -1, dtype=np.int64)
-    np.maximum.at(reached, edges.sink, time[edges.source] + edges.weight)
-    first = np.flatnonzero(reached < 0)
+    edges, order, time = graph.edges, graph.order, graph.time - graph.begin
+    counted = slice(None) if len(order) == len(edges.source) else order
+    reached = np.full(len(time), -1, dtype=np.int64)
+    np.maximum.at(reached, edges.sink[counted], time[edges.source[counted]] + edges.weight[counted])
     delay = np.maximum(time - reached, 0)
     weight = np.where(np.isin(edges.kind, COMMUNICATION), 0, edges.weight) if ideal else edges.weight
-    # One more node stands before all points that wait for nothing: the beginning of the total.
-    source = np.r_[edges.source, np.full(len(first), nodes)]
-    sink = np.r_[edges.sink, first]
-    length = np.r_[weight + delay[edges.sink], time[first]]
-    return int(longest_paths(Arrows(nodes + 1, source, sink, length)).earliest.max(initial=0))
-
-
-def _in_order(graph: GlobalGraph) -> np.ndarray:
-    """The edges without those from task to task on a thread that lead back in time, or in a circle within one
-    nanosecond (in a damaged trace)."""
-    edges, time = graph.edges, graph.points.time
-    gained = time[edges.sink] - time[edges.source]
-    declared = np.arange(len(gained)) < graph.declared
-    at_once = np.flatnonzero(gained == 0)
-    circle = has_cycle(Arrows(len(time), edges.source[at_once], edges.sink[at_once],
-                              np.zeros(len(at_once), dtype=np.int64)))  # fmt: skip
-    return np.flatnonzero(declared | (gained > 0 if circle else gained >= 0))
+    # What waits for nothing comes when it came.
+    start = np.where(reached < 0, time, 0)
+    arrows = Arrows(len(time), edges.source, edges.sink, weight + delay[edges.sink])
+    return int(path_lengths(arrows, order, start).max(initial=0))

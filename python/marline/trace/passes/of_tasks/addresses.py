@@ -21,6 +21,7 @@ import numpy as np
 
 from ...graph import INOUT, OUT, edges_by_address
 from ...read.columns import group_starts
+from ...native_base import count_less
 from ...registry import Analysis, analysis_pass
 from ...statistics import group_by, rows
 from ...variables import name_of
@@ -82,7 +83,7 @@ def addresses(of: Analysis) -> Addresses:
 def _alone(of: Analysis, source: np.ndarray, sink: np.ndarray) -> np.ndarray:
     """Whether no other address orders the same pair. `edges` has each pair once, sorted, with how many do."""
     edges, count = of["edges"], len(of["tasks"].id)
-    at = np.searchsorted(edges.source * count + edges.sink, source * count + sink)
+    at = count_less(edges.source * count + edges.sink, source * count + sink)
     return edges.times[at] == 1 if len(at) else np.zeros(0, dtype=bool)
 
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Edges
-from ...native import Arrows, longest_paths
+from ...native import Arrows, path_lengths
 from ...read.columns import cut, sums
 from ...registry import Analysis, analysis_pass
 from ..thread_time.states import NEVER
@@ -71,8 +71,8 @@ def _shape(known: np.ndarray, dependences: Edges, levels: Levels, tasks: int) ->
     sink, edge = levels.into(known)
     source = place[dependences.source[edge]]
     inside = np.flatnonzero(source >= 0)
-    level = longest_paths(Arrows(len(known), source[inside], sink[inside],
-                                 np.ones(len(inside), dtype=np.int64))).earliest  # fmt: skip
+    level = path_lengths(Arrows(len(known), source[inside], sink[inside],
+                                np.ones(len(inside), dtype=np.int64)))  # fmt: skip
     return len(known), int(level.max()) + 1, int(np.bincount(level).max())
 
 

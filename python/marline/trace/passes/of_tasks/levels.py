@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...native import Arrows, longest_paths
+from ...native import Arrows, path_lengths
 from ...registry import Analysis, analysis_pass
 
 
@@ -35,7 +35,7 @@ def levels(of: Analysis) -> Levels:
     """How many tasks must run before each task, one after the other."""
     edges, tasks = of["edges"], len(of["tasks"].id)
     ones = np.ones(len(edges.source), dtype=np.int64)
-    level = longest_paths(Arrows(tasks, edges.source, edges.sink, ones)).earliest
+    level = path_lengths(Arrows(tasks, edges.source, edges.sink, ones))
     by_sink = np.argsort(edges.sink, kind="stable")
     first = np.r_[0, np.cumsum(np.bincount(edges.sink, minlength=tasks))]
     return Levels(level, by_sink, first)

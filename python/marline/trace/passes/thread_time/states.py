@@ -13,8 +13,9 @@ import numpy as np
 
 from ... import model
 from ...read.calls import Calls
-from ...read.columns import TimeLines, distinct, find, group_starts
+from ...read.columns import TimeLines, distinct, find, group_starts, is_among
 from ...read.records import Trace
+from ...native_base import count_up_to
 from ...registry import Analysis, AnalysisError, analysis_pass
 from .obstacles import Exclusions
 
@@ -133,7 +134,7 @@ class Integrals:
 
     def find(self, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What `between` takes: the interval that holds each place, and the places."""
-        return np.searchsorted(self._place, place, side="right") - 1, place
+        return count_up_to(self._place, place) - 1, place
 
     def between(self, state: int, start: tuple[np.ndarray, np.ndarray], end: tuple[np.ndarray, np.ndarray]
                 ) -> np.ndarray:  # fmt: skip
@@ -263,7 +264,9 @@ def _could_run(suspensions: model.Suspensions, tasks: model.Tasks, runs: model.S
     tied = np.flatnonzero((row >= 0) & ((tasks.flags[row] & model.UNTIED) == 0) & (could < suspensions.end))
     busy = np.flatnonzero(~runs.waits)
     end = suspensions.end[tied]
-    on = TimeLines(runs.task, runs.start).latest(suspensions.task[tied], end)
+    its = np.flatnonzero(is_among(runs.task, suspensions.task[tied]))
+    on = TimeLines(runs.task[its], runs.start[its]).latest(suspensions.task[tied], end)
+    on = np.where(on >= 0, its[np.maximum(on, 0)] if len(its) else -1, -1)
     before = TimeLines(runs.lane[busy], runs.end[busy]).latest(runs.lane[on], end)
     known = (on >= 0) & (before >= 0)
     could[tied[known]] = np.maximum(could[tied[known]], runs.end[busy[before[known]]])
