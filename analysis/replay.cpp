@@ -24,13 +24,16 @@ struct Outgoing {
   int32_t sink, edge;
 };
 
-constexpr int32_t kNotReached = INT32_MIN;  // a cause
+constexpr int32_t kReached = -1;  // instead of how many edges are missing
+constexpr int64_t kEnds = -1;     // instead of the work after the last point of a task
 
-// `time`: when what the point waits for is there, as far as it is known, and later when the point was reached. `via`:
-// the edge that came last; `missing`: how many have not come; `cause`, `before`: as MarlineReplay's results.
+// `time`: when what the point waits for is there, as far as it is known, and later when the point was reached. `work`:
+// until the task's next point. `cause`: the edge that came last, and later the cause, as MarlineReplay's result.
+// `missing`: how many edges have not come. `before`: only where the cause is a thread, or work. All of it is used at
+// once, and in no order of the points: so it lies together, two points in a line of the cache.
 struct Point {
-  int64_t time = 0;
-  int32_t via = -1, missing = 0, task = -1, cause = kNotReached, before = -1;
+  int64_t time = 0, work = kEnds;
+  int32_t cause = kMarlineBegan, missing = 0, task = -1, before = -1;
 };
 
 enum class Happens : int32_t {
@@ -114,13 +117,14 @@ class Run {
     return has_memory_ ? left_ : -1;
   }
 
-  void report(int64_t* time, int64_t* cause, int64_t* before) const {
+  void report(int64_t* time, int32_t* cause, int32_t* before) const {
     for (int64_t at = 0; at < run_.points; ++at) {
       const Point& point = points_[at];
-      const bool is_reached = point.cause != kNotReached;
+      const bool is_reached = point.missing == kReached;
       time[at] = is_reached ? point.time : kNone;
-      cause[at] = is_reached ? point.cause : kNone;
-      before[at] = point.before;
+      cause[at] = is_reached ? point.cause : static_cast<int32_t>(kMarlineBegan);
+      const bool is_edge = is_reached && point.cause >= 0;
+      before[at] = is_edge ? static_cast<int32_t>(run_.source[point.cause]) : point.before;
     }
   }
 
@@ -147,8 +151,10 @@ class Run {
     left_ = run_.tasks;
     for (int64_t task = 0; task < run_.tasks; ++task) {
       new (&tasks_[task]) TaskState;
-      for (int64_t point = run_.first[task]; point < run_.first[task + 1]; ++point)
+      for (int64_t point = run_.first[task]; point < run_.first[task + 1]; ++point) {
         points_[point].task = static_cast<int32_t>(task);
+        if (point + 1 < run_.first[task + 1]) points_[point].work = run_.work[point];
+      }
       const int64_t first = run_.first[task];
       if (points_[first].missing > 0) continue;
       points_[first].time = run_.begins[task];
@@ -201,15 +207,12 @@ class Run {
     }
   }
 
-  void explain(int64_t point, int64_t cause, int64_t before) {
-    points_[point].cause = static_cast<int32_t>(cause), points_[point].before = static_cast<int32_t>(before);
+  void explain(int64_t point, int32_t cause, int64_t before) {
+    points_[point].cause = cause, points_[point].before = static_cast<int32_t>(before);
+    points_[point].missing = kReached;
   }
 
-  void explain_by_edge(int64_t point) {
-    const int64_t edge = points_[point].via;
-    explain(point, edge == kNone ? static_cast<int64_t>(kMarlineBegan) : edge,
-            edge == kNone ? kNone : run_.source[edge]);
-  }
+  void explain_by_edge(int64_t point) { points_[point].missing = kReached; }
 
   void arrive(int64_t thread, int64_t point) {
     if (points_[point].missing == 0 && points_[point].time <= now_) {
@@ -228,7 +231,7 @@ class Run {
 
   void reach(int64_t thread, int64_t point) {
     points_[point].time = now_;
-    is_end_ = point + 1 == run_.first[points_[point].task + 1];
+    is_end_ = points_[point].work == kEnds;
     satisfy_all(thread, point);
     go_on(thread, point);
     fetch_next(point);
@@ -245,12 +248,13 @@ class Run {
 
   void go_on(int64_t thread, int64_t point) {
     const int64_t task = points_[point].task;
-    if (point + 1 == run_.first[task + 1]) {
+    const int64_t work = points_[point].work;
+    if (work == kEnds) {
       tasks_[task].state = State::kEnded;
       --left_;
       return leave(thread, point);
     }
-    if (at_once_ == kNone) return plan(now_ + run_.work[point], Happens::kArrives, thread, point + 1);
+    if (at_once_ == kNone) return plan(now_ + work, Happens::kArrives, thread, point + 1);
     tasks_[task].state = State::kInterrupted;
     tasks_[task].at = point;
     threads_[thread].resumed.push_front(task_links_, task);
@@ -265,7 +269,7 @@ class Run {
       const Outgoing& edge = out_[at];
       Point& sink = points_[edge.sink];
       const int64_t time = now_ + edge.delay;
-      if (time >= sink.time) sink.time = time, sink.via = edge.edge;
+      if (time >= sink.time) sink.time = time, sink.cause = edge.edge;
       if (--sink.missing > 0) continue;
       if (sink.time > now_ || edge.sink < run_.first[0]) {
         plan(sink.time, Happens::kReady, kNone, edge.sink);
@@ -401,7 +405,7 @@ class Run {
 
   const MarlineReplay& run_;
   const int64_t thread_count_;
-  Table<int64_t> out_first_;  // the edges that leave point p: out_[out_first_[p]] to out_[out_first_[p + 1] - 1]
+  Table<int32_t> out_first_;  // the edges that leave point p: out_[out_first_[p]] to out_[out_first_[p + 1] - 1]
   Table<Outgoing> out_;
   Table<Point> points_;
   Table<TaskState> tasks_;
@@ -440,7 +444,7 @@ bool has_valid_edges(const MarlineReplay& run) {
 
 }  // namespace
 
-int64_t marline_replay(const MarlineReplay* run, int64_t* time, int64_t* cause, int64_t* before) {
+int64_t marline_replay(const MarlineReplay* run, int64_t* time, int32_t* cause, int32_t* before) {
   if (!has_valid_tasks(*run) || !has_valid_edges(*run)) return -2;
   Run model(*run);
   if (!model.has_all()) return -1;
@@ -449,7 +453,7 @@ int64_t marline_replay(const MarlineReplay* run, int64_t* time, int64_t* cause, 
   return left;
 }
 
-int64_t marline_replay_chain(const int64_t* before, int64_t points, int64_t from, int64_t* path) {
+int64_t marline_replay_chain(const int32_t* before, int64_t points, int64_t from, int64_t* path) {
   int64_t length = 0;
   for (int64_t point = from; is_in(point, points) && length < points; point = before[point]) path[length++] = point;
   return length;

@@ -65,11 +65,11 @@ enum {
 /* Writes by point when the model reaches it (-1: never), the cause, an edge or one of the above, and which point came
  * before by that cause, or -1. Returns the number of tasks that never end, as all threads or messages that they need
  * wait for them; -1 if there is no memory; -2 if a number is out of range, or there are 2^31 points or edges. */
-__attribute__((visibility("default"))) int64_t marline_replay(const MarlineReplay* run, int64_t* time, int64_t* cause,
-                                                              int64_t* before);
+__attribute__((visibility("default"))) int64_t marline_replay(const MarlineReplay* run, int64_t* time, int32_t* cause,
+                                                              int32_t* before);
 
 /* The points from `from` back by before[], of `points` elements: writes them into `path`. Returns how many. */
-__attribute__((visibility("default"))) int64_t marline_replay_chain(const int64_t* before, int64_t points, int64_t from,
+__attribute__((visibility("default"))) int64_t marline_replay_chain(const int32_t* before, int64_t points, int64_t from,
                                                                     int64_t* path);
 
 #ifdef __cplusplus

@@ -71,7 +71,7 @@ def replay(program: Program) -> Replayed:
     points = len(columns["work"])
     sizes = (points, len(columns["source"]), len(columns["rank"]), len(columns["threads"]))
     run = _Replay(*sizes, *(column.ctypes.data for column in columns.values()), program.most_queued)
-    found = [np.empty(points, dtype=np.int64) for _ in range(3)]
+    found = [np.empty(points, dtype=kind) for kind in (np.int64, np.int32, np.int32)]
     left = function("marline_replay")(ctypes.byref(run), *map(place_for, found))
     if left == -1:
         raise TraceError("not enough memory to replay the task graph")
@@ -82,7 +82,7 @@ def replay(program: Program) -> Replayed:
 def chain_to(found: Replayed, point: int) -> np.ndarray:
     """What made `point` so late, in order: its points, each by the cause of the next one."""
     path = np.empty(len(found.before), dtype=np.int64)
-    before = np.ascontiguousarray(found.before)
+    before = np.ascontiguousarray(found.before, dtype=np.int32)
     length = function("marline_replay_chain")(place_for(before), ctypes.c_int64(len(before)), ctypes.c_int64(point),
                                               place_for(path))  # fmt: skip
     return path[:length][::-1].copy()
