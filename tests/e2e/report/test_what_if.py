@@ -87,6 +87,66 @@ def test_what_a_suspended_call_takes_on_its_thread(tmp_path: Path, text: str, ti
     assert predicted(Analysis(read_trace(tmp_path)), text) == time
 
 
+def kernels(folder: Path) -> Analysis:
+    """One thread runs A 0-10 and B 10-20, each of which asks the only device for a kernel then, of 100 and 60 ns. The
+    device runs A's 10-110, then B's to 170. A goes on 110-115, B 170-180."""
+    stream = Stream(1).add(1000, "implicit_begin", IMPLICIT, parallel=300, index=0, size=1)
+    for task in (B, A):  # the newest is run first
+        stream.add(1000, "task_create", task, parent=IMPLICIT, flags=4)
+    stream.add(1000, "wait_begin", IMPLICIT, kind=3).add(1000, "task_schedule", IMPLICIT, next=A, status=SWITCH)
+    stream.add(1010, "target_begin", A, construct=500, device=0, kind=1)
+    stream.add(1010, "task_schedule", A, next=B, status=SWITCH)
+    stream.add(1010, "device_kernel", 500, elapsed=100, device=0)
+    stream.add(1020, "target_begin", B, construct=501, device=0, kind=1)
+    stream.add(1020, "task_schedule", B, next=IMPLICIT, status=SWITCH)
+    stream.add(1110, "device_kernel", 501, elapsed=60, device=0)
+    for task, start, end, construct in ((A, 1110, 1115, 500), (B, 1170, 1180, 501)):
+        stream.add(start, "task_schedule", IMPLICIT, next=task, status=SWITCH)
+        stream.add(start, "target_end", task, construct=construct)
+        stream.add(end, "task_schedule", task, next=IMPLICIT, status=COMPLETE)
+    save(folder, [stream])
+    return Analysis(read_trace(folder))
+
+
+@pytest.mark.parametrize(("text", "time"), [
+    ("task x1", 180), ("devices x2", 115), ("task x2", 20 + 100 + 60 + 20),
+    ("devices x2, task x2", 20 + 100 + 10),
+])  # fmt: skip
+def test_kernels_wait_for_their_device(tmp_path: Path, text: str, time: int) -> None:
+    of = kernels(tmp_path)
+    found = WhatIf(of).predict(parse(text))
+    assert (found.as_is, found.predicted) == (180, time)
+    if text == "task x1":
+        assert {row["name"]: row["total_ns"] for row in found.bounds}["kernels and copies of devices"] == 160
+
+
+@pytest.mark.parametrize(("text", "time"), [("task x1", 160), ("devices x2", 100)])
+def test_tasks_that_only_a_device_runs(tmp_path: Path, text: str, time: int) -> None:
+    """A and B begin at 0, and no thread runs them. Their device has A's kernel 0-100, then B's to 160."""
+    stream = Stream(1).add(1000, "implicit_begin", IMPLICIT, parallel=300, index=0, size=1)
+    for task in (B, A):  # the newest is begun first
+        stream.add(1000, "task_create", task, parent=IMPLICIT, flags=4)
+    stream.add(1000, "wait_begin", IMPLICIT, kind=3)
+    for task, construct in ((A, 500), (B, 501)):
+        stream.add(1000, "task_schedule", IMPLICIT, next=task, status=SWITCH)
+        stream.add(1000, "target_begin", task, construct=construct, device=0, kind=1)
+        stream.add(1000, "task_schedule", task, next=IMPLICIT, status=SWITCH)
+    stream.add(1000, "device_kernel", 500, elapsed=100, device=0).add(1100, "device_kernel", 501, elapsed=60, device=0)
+    for task, end, construct in ((A, 1100, 500), (B, 1160, 501)):
+        stream.add(end, "task_schedule", IMPLICIT, next=task, status=SWITCH)
+        stream.add(end, "target_end", task, construct=construct)
+        stream.add(end, "task_schedule", task, next=IMPLICIT, status=COMPLETE)
+    stream.records.sort(key=lambda record: record[0])
+    save(tmp_path, [stream])
+    found = WhatIf(Analysis(read_trace(tmp_path))).predict(parse(text))
+    assert (found.as_is, found.predicted) == (160, time)
+
+
+def test_devices_that_there_are_not(late_sender: Path) -> None:
+    with pytest.raises(AnalysisError, match="'devices x2': no device has worked"):
+        predicted(Analysis(read_trace(late_sender)), "devices x2")
+
+
 def fork(folder: Path, threads: int, **more: Any) -> Analysis:
     """One thread creates A, B and C, 10 ns each after the first, and runs them, 100 ns each, one after the other."""
     first = Stream(1).add(1000, "implicit_begin", IMPLICIT, parallel=300, index=0, size=threads)

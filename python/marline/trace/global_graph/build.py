@@ -40,6 +40,7 @@ class GlobalGraph:
     end: int
     backwards: int
     creating: np.ndarray  # by point: how long the creation takes that begins there
+    on_device: np.ndarray  # by row of `device_waits`: the point where the device begins it
 
     @property
     def time(self) -> np.ndarray:
@@ -74,7 +75,7 @@ def global_graph(of: Analysis) -> GlobalGraph:
     points, edges, of_run = PointList(), EdgeList(), EdgeList()
     created = add_openmp(of.trace, tasks, runs, dependences, iterations, points, edges)
     ready = add_communication(of.trace, tasks, calls, requests, messages, suspensions, points, edges)
-    add_devices(device_waits, points, edges, of_run)
+    on_device = add_devices(device_waits, points, edges, of_run)
     add_locks(of.trace, points, of_run)
     add_wake_ups(of.trace, runs, suspensions, ready, points, of_run)
     add_returns(tasks, runs, of["throttled"].back, points)
@@ -95,7 +96,7 @@ def global_graph(of: Analysis) -> GlobalGraph:
     creating = np.zeros(len(all_points.task), dtype=np.int64)
     creating[all_points.place[created]] = creations.time
     return GlobalGraph(all_points, all_edges, len(work.source) + len(ordered.source), begin, end,
-                       backwards, creating)  # fmt: skip
+                       backwards, creating, all_points.place[on_device])  # fmt: skip
 
 
 def _forward(points: Points, work: GraphEdges, ordered: GraphEdges) -> np.ndarray:

@@ -29,8 +29,9 @@ class DeviceWaits(Columns):
     until: np.ndarray
 
 
-def add_devices(waits: DeviceWaits, points: PointList, edges: EdgeList, of_run: EdgeList) -> None:
-    """Of two kernels of a device, the later one may have waited for the earlier one."""
+def add_devices(waits: DeviceWaits, points: PointList, edges: EdgeList, of_run: EdgeList) -> np.ndarray:
+    """Numbers of the points where a device begins something. Of two kernels of a device, the later one may have waited
+    for the earlier one."""
     begin = points.add(what.ON_DEVICE, waits.task, waits.start, waits.row + 0.25)
     end = points.add(what.OFF_DEVICE, waits.task, waits.end, waits.row + 0.75)
     edges.add(kinds.DEVICE, begin, end, waits.end - waits.start)
@@ -40,6 +41,7 @@ def add_devices(waits: DeviceWaits, points: PointList, edges: EdgeList, of_run: 
     before = kernel[before[later]]
     other = waits.task[before] != waits.task[later]
     of_run.add(kinds.DEVICE, end[before[other]], begin[later[other]])
+    return begin
 
 
 def on_device(points: Points) -> np.ndarray:

@@ -14,11 +14,10 @@ from ..model import INITIAL
 from ..native import Arrows, covered, longest_paths
 from ..native_replay import TIED, Program
 from ..read.columns import distinct, find, group_starts
-from ..registry import Analysis
+from ..registry import Analysis, AnalysisError
 from . import language
 from .language import Change, matching
-from .model import Model
-from .waits import BARRIER, NETWORK
+from .waits import BARRIER, NETWORK, Model
 
 _ALONE = {"single (executes)"}
 _LOOPS = {"loop", "loop, static", "loop, dynamic", "loop, guided", "loop, other schedule"}
@@ -85,6 +84,7 @@ def _threads(of: Analysis, run: Model, program: Program, change: Change) -> Prog
         threads = np.full_like(program.threads, change.count)
     else:
         threads = np.maximum(np.rint(program.threads * change.factor).astype(np.int64) + change.added, 1)
+    threads[len(run.ranks) :] = program.threads[len(run.ranks) :]  # devices
     part = _of_teams(of, run, program)
     rank = program.rank[np.maximum(run.task_of, 0)]
     shared = part * program.threads[rank] // np.maximum(threads, program.threads)[rank]
@@ -112,6 +112,16 @@ def _of_teams(of: Analysis, run: Model, program: Program) -> np.ndarray:
     return part
 
 
+def _devices(_of: Analysis, run: Model, program: Program, change: Change) -> Program:
+    """Each device does so many times as much at once, as so many devices in its place would."""
+    threads = program.threads.copy()
+    on = slice(len(run.ranks), None)
+    if not len(threads[on]):
+        raise AnalysisError(f"{language.SHORT} '{change.text}': no device has worked for a task of this run")
+    threads[on] = np.maximum(_times(threads[on], change.factor), 1)
+    return replace(program, threads=threads)
+
+
 def _overhead(_of: Analysis, run: Model, program: Program, change: Change) -> Program:
     delay = np.where(run.waits.group == BARRIER, _times(program.delay, change.factor), program.delay)
     return replace(program, delay=delay, dispatch=_times(program.dispatch, change.factor),
@@ -125,7 +135,7 @@ def _creation(_of: Analysis, run: Model, program: Program, change: Change) -> Pr
     return replace(program, work=np.where(creates, _times(program.work, change.factor) + change.added, program.work))
 
 
-def _priorities(_of: Analysis, _run: Model, program: Program, _change: Change) -> Program:
+def _priorities(_of: Analysis, run: Model, program: Program, _change: Change) -> Program:
     """The longest path from a task's begin to the end of the run, in the changed program."""
     points = len(program.work)
     pieces = np.setdiff1d(np.arange(program.first[0], points), program.first[1:] - 1, assume_unique=True)
@@ -133,7 +143,8 @@ def _priorities(_of: Analysis, _run: Model, program: Program, _change: Change) -
                                  np.r_[program.work[pieces], program.delay]))  # fmt: skip
     left = int(found.latest.max(initial=0)) - found.latest[program.first[:-1]]
     priority = np.where(program.priority > 0, program.priority, np.maximum(left, 1))
-    return replace(program, priority=np.where(program.thread < 0, priority, 0))
+    own = program.rank < len(run.ranks)  # devices keep their order
+    return replace(program, priority=np.where(own & (program.thread < 0), priority, 0))
 
 
 def _first(of: Analysis, run: Model, program: Program, change: Change) -> Program:
@@ -149,8 +160,9 @@ def _untied(_of: Analysis, _run: Model, program: Program, _change: Change) -> Pr
 def _balance(_of: Analysis, run: Model, program: Program, _change: Change) -> Program:
     """All work of a rank takes longer, or shorter, until each thread of each rank has the same."""
     rank = program.rank[np.maximum(run.task_of, 0)]
-    sums = np.bincount(rank, weights=np.where(run.task_of >= 0, program.work, 0), minlength=len(program.threads))
-    wanted = sums.sum() * program.threads / program.threads.sum()
+    its = (run.task_of >= 0) & (rank < len(run.ranks))
+    sums = np.bincount(rank, weights=np.where(its, program.work, 0), minlength=len(program.threads))
+    wanted = sums.sum() * program.threads / program.threads[: len(run.ranks)].sum()
     factor = np.where(sums > 0, wanted / np.maximum(sums, 1), 1.0)
     return replace(program, work=np.rint(program.work * factor[rank]).astype(np.int64))
 
@@ -160,7 +172,7 @@ def _times(values: np.ndarray, factor: float) -> np.ndarray:
 
 
 _FUNCTIONS: dict[str, Function] = {
-    language.NAMED: _named, language.NETWORK: _network, language.THREADS: _threads, language.OVERHEAD: _overhead,
-    language.CREATION: _creation, language.PRIORITIES: _priorities, language.FIRST: _first,
-    language.UNTIED: _untied, language.BALANCE: _balance,
+    language.NAMED: _named, language.NETWORK: _network, language.THREADS: _threads, language.DEVICES: _devices,
+    language.OVERHEAD: _overhead, language.CREATION: _creation, language.PRIORITIES: _priorities,
+    language.FIRST: _first, language.UNTIED: _untied, language.BALANCE: _balance,
 }  # fmt: skip

@@ -4,6 +4,7 @@
     NAME xF          the work of all tasks of a kind, or inside of a region, takes F times as long; * and ? in names
     network xF       a message or collective takes F times as long to arrive; +TIME instead of xF: so much longer
     threads N        so many threads on each rank; also xF and +N
+    devices xF       each device does F times as much at once, as F devices in its place would
     overhead xF      starting tasks, waking threads and barriers cost F times as much
     creation xF      code that creates tasks, outside of tasks, takes F times as long; +TIME: so much longer per task
     priorities path  of ready tasks, the one comes first that has the longest path to the end before it
@@ -30,13 +31,13 @@ _PLAIN = re.compile(r"(?P<name>\S+)\s+(?P<value>\S.*)$")
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 MOST_NAMES = 20  # in a message
 _LARGEST = 10**6  # a factor, or a number of threads, above this one is a slip
-_HELP = ("write NAME xF, network xF, network +TIME, threads N, overhead xF, creation xF, creation +TIME, "
+_HELP = ("write NAME xF, network xF, network +TIME, threads N, devices xF, overhead xF, creation xF, creation +TIME, "
          "priorities path, first NAME, untied or balance, separated by commas (docs/guide/what-if.md)")  # fmt: skip
 
-NETWORK, THREADS, OVERHEAD, CREATION, PRIORITIES, FIRST, UNTIED, BALANCE, NAMED = (
-    "network", "threads", "overhead", "creation", "priorities", "first", "untied", "balance", "named",
+NETWORK, THREADS, DEVICES, OVERHEAD, CREATION, PRIORITIES, FIRST, UNTIED, BALANCE, NAMED = (
+    "network", "threads", "devices", "overhead", "creation", "priorities", "first", "untied", "balance", "named",
 )  # fmt: skip
-_WITH_FACTOR = (NETWORK, THREADS, OVERHEAD, CREATION)
+_WITH_FACTOR = (NETWORK, THREADS, DEVICES, OVERHEAD, CREATION)
 _NOT_MODELLED = {
     "ranks": "the model has the ranks of the trace, and cannot know what others would compute and send: record a run "
              "with more ranks",
@@ -89,8 +90,8 @@ def _change(item: str) -> Change:
 def _scaled(item: str, name: str, factor: float) -> Change:
     if factor > _LARGEST:
         raise _error(item, f"the factor {factor:g} is above {_LARGEST:,}: give a smaller one")
-    if name == THREADS and not factor:
-        raise _error(item, "no rank runs without a thread: give a factor above 0")
+    if name in (THREADS, DEVICES) and not factor:
+        raise _error(item, f"nothing runs without {name}: give a factor above 0")
     return Change(name if name in _WITH_FACTOR else NAMED, item, "" if name in _WITH_FACTOR else name, factor)
 
 

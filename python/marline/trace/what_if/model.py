@@ -9,12 +9,10 @@ are measured in this run.
   rank, what is above the 99th percentile counts as that.
 - A barrier and a fork take as long as they took.
 - A call of MPI that suspends its task has its thread before that and after, for as long as it had.
-- Messages: messages.py.
+- Messages: messages.py. Devices: on_devices.py.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,32 +26,15 @@ from ..read.columns import find, group_starts
 from ..read.records import TASK_BITS
 from ..registry import Analysis, analysis_pass
 from .messages import add_messages
-from .waits import BARRIER, CALL, FREE, NETWORK, Waits, call_of_point, last_call
+from .on_devices import with_devices
+from .waits import BARRIER, CALL, FREE, NETWORK, Model, Waits, call_of_point, last_call
 
 MOST_QUEUED = 256  # MARLINE_MAX_READY, as long as nobody sets it
 _HIGH = 99  # percentile
 
 
-@dataclass
-class Model:
-    """`program`: the run as it was. Beside it, by task of the model: its id, its row in the table of explicit tasks or
-    -1; by point: its time, from the begin of the total. `ranks`: their numbers."""
-
-    program: Program
-    waits: Waits
-    id: np.ndarray
-    row: np.ndarray
-    time: np.ndarray
-    what: np.ndarray
-    task_of: np.ndarray  # by point: the model's task, -1 for joins
-    own: np.ndarray  # by point: of the work after it, what is not MPI's
-    counts: np.ndarray  # by point: whether it lies within the total
-    ranks: np.ndarray
-    begin: int  # of the total, by the clock of the trace
-    makespan: int
-
-
-_NEEDS = ("global_graph", "tasks", "segments", "calls", "messages", "suspensions", "breakdown")
+_NEEDS = ("global_graph", "tasks", "segments", "calls", "messages", "suspensions", "breakdown",
+          "device_waits")  # fmt: skip
 
 
 @analysis_pass("scheduler_model", needs=_NEEDS)
@@ -83,8 +64,9 @@ def model(of: Analysis) -> Model:
         _traits(of, id, row), np.bincount(find(ranks, of["breakdown"].lane_rank), minlength=len(ranks)),
         dispatch, wake_up, MOST_QUEUED,
     )  # fmt: skip
-    return Model(program, waits, id, row, time, points.what, task_of, own, points.time <= graph.end, ranks, graph.begin,
-                 graph.end - graph.begin)  # fmt: skip
+    without = Model(program, waits, id, row, time, points.what, task_of, own, points.time <= graph.end, ranks,
+                    graph.begin, graph.end - graph.begin)  # fmt: skip
+    return with_devices(of, graph, without)
 
 
 def _divided(graph: GlobalGraph) -> tuple[np.ndarray, GraphEdges]:

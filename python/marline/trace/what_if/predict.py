@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..global_graph import edges as kinds
 from ..global_graph import points as what
 from ..global_graph.edges import EDGE_KINDS
 from ..native_replay import THREAD, WORKED, Program, Replayed, chain_to, replay
@@ -18,8 +19,7 @@ from ..statistics import group_by, rows
 from . import language
 from .change import apply
 from .language import Change
-from .model import Model
-from .waits import CALL
+from .waits import CALL, Model
 
 WAITING, QUEUED, CREATION, OUTSIDE = ("waiting for a thread", "from task to task on a thread", "creation of tasks",
                                       "code outside of tasks")  # fmt: skip
@@ -70,7 +70,7 @@ class WhatIf:
         if found.unfinished:
             raise AnalysisError(f"{language.SHORT}: the changed run would stand still: {found.unfinished} tasks wait"
                                 " for threads that are held in MPI; give each rank more threads")  # fmt: skip
-        not_judged = [one.text for one in changes if not _is_judged(one, program)]
+        not_judged = [one.text for one in changes if not _is_judged(one, program, len(self._run.ranks))]
         return Prediction(list(changes), self._run.makespan, self._as_is, length(self._run, program, found),
                           self._bounds(program, found), not_judged)  # fmt: skip
 
@@ -96,6 +96,8 @@ class WhatIf:
         name[cause == THREAD] = others + 2 + len(EDGE_KINDS)
         # Of a piece of work, what is more than its work is its thread's, which ran something else.
         worked = np.where(cause == WORKED, np.minimum(program.work[before], took), took)
+        on_device = (run.task_of[sink] >= 0) & (program.rank[run.task_of[sink]] >= len(run.ranks))
+        name[on_device] = others + 2 + kinds.DEVICE
         groups = group_by(name)
         table = rows(name=[names[one] for one in groups.key(name).tolist()], total_ns=groups.sum(worked))
         table.append({"name": WAITING, "total_ns": int((took - worked).sum())})
@@ -107,8 +109,8 @@ def length(run: Model, program: Program, found: Replayed) -> int:
     return int((found.time + program.work)[run.counts & (found.time >= 0)].max(initial=0))
 
 
-def _is_judged(change: Change, program: Program) -> bool:
+def _is_judged(change: Change, program: Program, ranks: int) -> bool:
     """Whether bench/what_if.py compares such predictions with runs."""
     if change.what == language.THREADS:
-        return int(program.threads.max()) <= JUDGED_THREADS
+        return int(program.threads[:ranks].max()) <= JUDGED_THREADS
     return change.what in (language.NAMED, language.NETWORK, language.CREATION)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tasks of the model wait for, and the calls of MPI in which they do."""
+"""The form of the model: what its tasks wait for, and the calls of MPI in which they do."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from ..global_graph import points as what
 from ..global_graph.build import GlobalGraph, threads_of_initial_tasks
+from ..native_replay import Program
 from ..read.columns import Columns, find
 from ..registry import Analysis
 
@@ -24,6 +25,26 @@ class Waits(Columns):
     delay: np.ndarray
     group: np.ndarray
     kind: np.ndarray
+
+
+@dataclass
+class Model:
+    """`program`: the run as it was. Beside it, by task of the model: its id, its row in the table of explicit tasks or
+    -1; by point: its time, from the begin of the total. `ranks`: their numbers; the program's ranks after these are
+    devices (on_devices.py)."""
+
+    program: Program
+    waits: Waits
+    id: np.ndarray
+    row: np.ndarray
+    time: np.ndarray
+    what: np.ndarray
+    task_of: np.ndarray  # by point: the model's task, -1 for joins
+    own: np.ndarray  # by point: of the work after it, what is not MPI's
+    counts: np.ndarray  # by point: whether it lies within the total
+    ranks: np.ndarray
+    begin: int  # of the total, by the clock of the trace
+    makespan: int
 
 
 def last_call(points: what.Points) -> np.ndarray:
