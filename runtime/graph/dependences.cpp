@@ -16,10 +16,10 @@
 #include "graph/footprint.hpp"
 #include "graph/lineage.hpp"
 #include "graph/linking.hpp"
-#include "graph/node.hpp"
 #include "graph/recorded_graph.hpp"
 #include "graph/successors.hpp"
 #include "graph/table.hpp"
+#include "graph/transparent_scope.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
 
@@ -235,6 +235,22 @@ template <auto access_one>
   access_one(linking, table_find(linking.worker, table, list->address), list->access);
 }
 
+// Orders the task that is being entered after the tasks of this or another table that it depends on.
+void look_at(Linking& linking, DependenceTable* table, const Dependence& dependence) {
+  if (dependence.address == nullptr) {
+    if (dependence.access == Access::kOut) access_all_memory(linking, table, false);
+  } else if (TableEntry* entry = table_lookup(linking.worker, table, dependence.address)) {
+    look_at_entry(linking, entry, dependence.access);
+  } else if (table->all_memory != nullptr) {
+    link(linking, table->all_memory);
+  }
+}
+
+// Adds a dependence to those with which the task is being entered.
+void enter(Linking& linking, DependenceTable* table, const Dependence& dependence) {
+  access_several<access_any_entry>(linking, table, &dependence, 1, true);
+}
+
 DependenceTable* table_of(Worker* worker, Task* parent) {
   if (parent->table == nullptr) parent->table = table_create(worker);
   return parent->table;
@@ -271,6 +287,13 @@ void notify_all(Task* task, TaskFifo& ready, TaskFifo& nodes) {
     if (node->has(task_flag::kClaimed)) [[unlikely]] {
       pass_claimed(worker, node, nodes);
       continue;
+    }
+    if (node->has(task_flag::kGated)) [[unlikely]] {
+      if (!pass_gate(worker, node, look_at)) continue;
+      if (!node->has(task_flag::kEmpty)) {
+        if (node->exclusions == nullptr || exclusions_take(node)) ready.push_back(node);
+        continue;
+      }
     }
     auto* event = static_cast<Event*>(node->block);
     notify_all(node, ready, nodes);
@@ -313,7 +336,10 @@ template <auto access_one>
                                      size_t count, bool enters) {
   PassOverProducers pass_over(linking, table, parent);
   access_all<access_one>(linking, table, list, count, enters);
+  if (table->scope != nullptr) link_across_scopes(linking, table, list, count, {look_at, enters ? enter : nullptr});
 }
+
+SpinLock& lock_of(DependenceTable* table) { return table->scope != nullptr ? table->scope->root->lock : table->lock; }
 
 template <auto access_one>
 [[gnu::always_inline]] inline bool enter_table(Worker* worker, DependenceTable* table, Task* task,
@@ -352,12 +378,14 @@ template <auto access_one>
     end_claimed_linking(linking);
     return false;
   }
-  return end_linking(linking) && (task->exclusions == nullptr || exclusions_take(task));
+  if (!end_linking(linking)) return false;
+  if (shared && task->has(task_flag::kGated)) open_gate(worker, task);
+  return task->exclusions == nullptr || exclusions_take(task);
 }
 
 [[gnu::noinline]] bool enter_shared(Worker* worker, DependenceTable* table, Task* task, const Dependence* list,
                                     size_t count) {
-  Guard<SpinLock> guard(table->lock);
+  Guard<SpinLock> guard(lock_of(table));
   return enter_table<access_entry>(worker, table, task, list, count, true, nullptr);
 }
 
@@ -407,7 +435,7 @@ bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t cou
   Linking linking(worker, node);
   linking.record = table->record;
   if (table->sharer != nullptr) {
-    Guard<SpinLock> guard(table->lock);
+    Guard<SpinLock> guard(lock_of(table));
     access_shared<look_at_entry>(linking, table, parent, list, count, false);
   } else {
     access_all<look_at_entry>(linking, table, list, count, false);
@@ -415,6 +443,7 @@ bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t cou
   if (linking.lineage != nullptr) [[unlikely]]
     lineage_publish(node, linking.lineage);
   if (!end_linking(linking)) return true;
+  if (node->has(task_flag::kGated)) open_gate(worker, node);
   if (linking.lineage != nullptr) [[unlikely]]
     lineage_close(worker, node);
   release_task(worker, node);
@@ -430,12 +459,12 @@ KeptDependences* keep_dependences(Worker* worker, const Dependence* list, size_t
   return kept;
 }
 
+namespace {
+
 // Enters a node without a body into the table in place of the task; the node is ordered after the task.
-[[gnu::cold]] void enter_completion(Worker* worker, Task* task, KeptDependences* kept) {
+void enter_completion_into(Worker* worker, DependenceTable* table, Task* task, KeptDependences* kept) {
   init_graph_fields(task);
   task->flags |= task_flag::kGraph | task_flag::kInTable;  // a climb may hold the task (graph/lineage.hpp)
-  DependenceTable* table = table_of(worker, task->parent);
-  MARLINE_ASSERT(table->sharer == nullptr && table->record == nullptr);
   Task* node = new_node(worker, kept->count + 1, nullptr);
   node->parent = task->parent;
   node->flags |= task_flag::kInTable;
@@ -453,21 +482,13 @@ KeptDependences* keep_dependences(Worker* worker, const Dependence* list, size_t
   (void)ended;
 }
 
-Task* enter_after_all(Worker* worker, DependenceTable* table) {
-  Task* node = new_node(worker, table->used + 1, nullptr);
-  node->flags |= task_flag::kInTable;
-  node->references.store(2, relaxed);  // one for its completion, one for the table that it is put into
-  table_reference(node);
-  Linking linking(worker, node);
-  access_all_memory(linking, table, false);
-  if (linking.lineage != nullptr) [[unlikely]]
-    lineage_publish(node, linking.lineage);
-  worker->discovery.nodes.add(1);
-  if (!end_linking(linking)) return node;
-  TaskFifo ready;
-  finish_node(worker, node, ready);
-  table_unreference(worker, node);
-  return nullptr;
+}  // namespace
+
+[[gnu::cold]] void enter_completion(Worker* worker, Task* task, KeptDependences* kept) {
+  DependenceTable* table = table_of(worker, task->parent);
+  MARLINE_ASSERT((table->sharer == nullptr || table->scope != nullptr) && table->record == nullptr);
+  Guard<SpinLock> guard(lock_of(table));
+  enter_completion_into(worker, table, task, kept);
 }
 
 namespace {
@@ -528,11 +549,19 @@ Task* release_successors_rarely(Worker* worker, Task* task) { return release_unu
 
 void drop_table(Worker* worker, Task* parent) {
   DependenceTable* table = parent->table;
-  if (table->sharer == nullptr || table->sharer == parent) table_destroy(worker, table);
+  if (table->scope != nullptr) [[unlikely]] {
+    close_scope(worker, table);
+  } else if (table->sharer == nullptr || table->sharer == parent) {
+    table_destroy(worker, table);
+  }
   parent->table = nullptr;
 }
 
 void share_table(Worker* worker, Task* task) {
+  if (has_scope(task)) {
+    fatal("marline_depend_share: the task is transparent or has created a transparent task, whose dependences are not "
+          "shared; call it in another task");
+  }
   if (task->has(task_flag::kSharesTable)) return;
   if (task->has(task_flag::kInGraph)) {
     fatal("marline_depend_share: the task is in an iteration of a persistent graph, whose dependences are not shared");
@@ -542,9 +571,15 @@ void share_table(Worker* worker, Task* task) {
 }
 
 void inherit_table(Task* task) {
+  if (has_scope(task->parent)) {
+    task->flags &= ~task_flag::kObserved;  // pass_gate needs a worker, which the end of a claimed task does not have
+    return;
+  }
   task->table = task->parent->table;
   task->flags |= task_flag::kSharesTable;
 }
+
+bool has_scope(const Task* task) { return task->has(task_flag::kSharesTable) && task->table->scope != nullptr; }
 
 bool shares_own_table(const Task* task) { return task->table->sharer == task; }
 

@@ -47,13 +47,8 @@ struct KeptDependences {
 
 // For a task with KeptDependences: its block has ended, its predecessors have completed, and its event has not been
 // fulfilled. Tasks entered from now on wait for the task's completion. The caller is the thread that runs the parent;
-// the parent's table is neither shared nor of a persistent graph.
+// the parent's table is neither shared by producers nor of a persistent graph.
 void enter_completion(Worker* worker, Task* task, KeptDependences* kept);
-
-// Returns a node without a body that completes when every task that the table knows now has completed. The node is in
-// no table; the caller puts it into one, and has a reference for it. Null: all have completed. The caller is the thread
-// that runs the task that owns the table.
-[[nodiscard]] Task* enter_after_all(Worker* worker, DependenceTable* table);
 
 // Called when the task has ended. Leaves its exclusions, releases its successors, and enqueues the successors that
 // become ready, except one, which it returns to be run next. Null: none became ready.
@@ -71,8 +66,12 @@ void drop_table(Worker* worker, Task* parent);
 // `task`.
 void share_table(Worker* worker, Task* task);
 
-// Called for a child of a task with kSharesTable, before the child can run.
+// Called for a child of a task with kSharesTable, before the child can run. If the task has the scope of transparent
+// tasks, the child does not use its table.
 void inherit_table(Task* task);
+
+// Whether the task has the scope of transparent tasks (graph/transparent_scope.hpp).
+bool has_scope(const Task* task);
 
 // Whether the task's descendants may still use its table.
 bool shares_own_table(const Task* task);

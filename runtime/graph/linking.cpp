@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes an edge to a task from a predecessor that has not completed.
+// Creates nodes of the graph that have no body, and makes an edge to a task from a predecessor that has not completed.
 #include "graph/linking.hpp"
 
-#include "graph/node.hpp"
 #include "sched/team.hpp"
 #include "tool/target_observer.hpp"
 
@@ -100,18 +99,6 @@ Task* node_before(Worker* worker, Task* task) {
   return true;
 }
 
-// A node that belongs to no task: it represents all tasks before a transparent one (enter_after_all). Tools do not see
-// it. (With a tool that asks for dependences, tables have no other nodes without a parent: end_set in
-// graph/dependences.cpp.)
-bool is_anonymous(const Task* task) {
-  return task->has(task_flag::kEmpty) && task->has(task_flag::kInTable) && task->parent == nullptr;
-}
-
-void report_edge(Task* predecessor, Task* task) {
-  if (is_anonymous(predecessor) || is_anonymous(task)) return;
-  tool::task_dependence(&predecessor->tool_data, &task->tool_data);
-}
-
 [[gnu::noinline, gnu::cold]] bool add_edge_slowly(Linking& linking, Task* predecessor, const Task* last, Edge* head) {
   if (options().priority.propagates) lineage_add(linking.worker, linking.lineage, predecessor);
   if (passes_over(linking, predecessor, last)) return true;
@@ -121,11 +108,31 @@ void report_edge(Task* predecessor, Task* task) {
     return false;
   }
   if (linking.claiming == nullptr && is_of_claimed(predecessor)) tool::report_awaited(predecessor->number);
-  if (tool::on(tool::event::kTaskDependence)) report_edge(predecessor, linking.task);
+  if (tool::on(tool::event::kTaskDependence)) {
+    tool::task_dependence(&predecessor->tool_data, &linking.task->tool_data);
+  }
   return true;
 }
 
 }  // namespace
+
+Task* new_node(Worker* worker, size_t edges, void* block) {
+  size_t room = edges < 256 ? edges : 256;
+  void* memory = worker->pool->allocate(sizeof(Task) + room * sizeof(Edge) + lineage_bytes());
+  Task* node = static_cast<Task*>(memory);
+  node->flags = task_flag::kEmpty | task_flag::kGraph;
+  node->block = block;
+  node->parent = nullptr;
+  node->tool_data = 0;
+  node->references.store(1, relaxed);
+  init_graph_fields(node);
+  node->edges = reinterpret_cast<Edge*>(node + 1);
+  node->inline_edges = static_cast<uint16_t>(room);
+  node->priority.store(0, relaxed);
+  if (lineage_bytes() != 0) [[unlikely]]
+    lineage_begin(node, 0, true);
+  return node;
+}
 
 // Has no function calls on the common path, so that an edge is made in registers.
 [[gnu::noinline]] bool add_edge(Linking& linking, Task* predecessor, const Task* last, Edge* head) {

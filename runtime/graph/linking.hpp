@@ -19,6 +19,19 @@ namespace marline {
 // each is from another task, and the descriptors of that many tasks need 192 GiB.
 inline constexpr int32_t kGuard = 1 << 30;
 
+// The task enters a dependence table: it has no successors and no predecessors yet.
+inline void init_graph_fields(Task* task) {
+  task->successors.store(nullptr, relaxed);
+  task->last_successor = task;
+  task->edge_chunks = nullptr;
+  task->exclusions = nullptr;
+  task->table_references = 0;
+}
+
+// Returns a node without a body, with room for up to `edges` edges to it. `block` is the Event to fulfil when the node
+// is reached, or null; with kClaimed, which the caller sets, the claimed task (graph/claims.hpp).
+[[nodiscard]] Task* new_node(Worker* worker, size_t edges, void* block);
+
 // The predecessors of a claimed task, collected while its creator enters it. On the creator's stack.
 struct Claiming {
   // The node that has an edge from each predecessor that is not claimed; null: there is no such predecessor.

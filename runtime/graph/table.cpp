@@ -126,14 +126,7 @@ void import_members(Worker* worker, TableEntry* from, TableEntry* to) {
   to->kind = from->kind;
 }
 
-// An address is used for the first time in the table of a graph: later tasks are also ordered after the tasks in the
-// entry of the producer's own table.
-[[gnu::noinline]] void import_entry(Worker* worker, DependenceTable* outer, TableEntry* entry) {
-  TableEntry* from = slot_for(worker, outer, entry->address);
-  if (from->address == nullptr) {
-    if (outer->all_memory != nullptr) entry_set_writer(worker, entry, outer->all_memory);
-    return;
-  }
+void copy_entry(Worker* worker, TableEntry* from, TableEntry* entry) {
   import_members(worker, from, entry);
   if (!from->is_spilled()) return;
   entry_spill(worker, entry);
@@ -147,6 +140,17 @@ void import_members(Worker* worker, TableEntry* from, TableEntry* to) {
     set->capacity = TableEntry::kFew;
     import_members(worker, before, set);
     entry->spilled.before = set;
+  }
+}
+
+// An address is used for the first time in the table of a graph: later tasks are also ordered after the tasks in the
+// entry of the producer's own table.
+[[gnu::noinline]] void import_entry(Worker* worker, DependenceTable* outer, TableEntry* entry) {
+  TableEntry* from = slot_for(worker, outer, entry->address);
+  if (from->address != nullptr) {
+    copy_entry(worker, from, entry);
+  } else if (outer->all_memory != nullptr) {
+    entry_set_writer(worker, entry, outer->all_memory);
   }
 }
 
@@ -193,6 +197,23 @@ TableEntry* table_find_further(Worker* worker, DependenceTable* table, void* add
     import_entry(worker, table->outer, entry);
   if (table->all_memory != nullptr) entry_set_writer(worker, entry, table->all_memory);
   return entry;
+}
+
+TableEntry* table_lookup(Worker* worker, const DependenceTable* table, const void* address) {
+  TableEntry* entry = slot_for(worker, table, address);
+  return entry->address != nullptr ? entry : nullptr;
+}
+
+void table_copy(Worker* worker, DependenceTable* from, DependenceTable* to) {
+  for (uint32_t i = 0; i < from->capacity; ++i) {
+    TableEntry* entry = &from->entries[i];
+    if (entry->address == nullptr || entry_is_dead(worker, entry)) continue;
+    table_reserve(worker, to, 1);
+    copy_entry(worker, entry, table_find(worker, to, entry->address));
+  }
+  if (from->all_memory == nullptr || has_completed(from->all_memory)) return;
+  table_reference(from->all_memory);
+  to->all_memory = from->all_memory;
 }
 
 void table_restart_after(Worker* worker, DependenceTable* table, Task* task) {

@@ -27,6 +27,7 @@ namespace marline {
 
 struct GraphRecord;
 struct PersistentGraph;
+struct TransparentScope;
 
 struct alignas(kCacheLine) TableEntry {
   static constexpr uint32_t kFew = 4;
@@ -72,6 +73,9 @@ struct DependenceTable {
   GraphRecord* record = nullptr;
   // The producer's own table: its tasks are ordered before the tasks of the graph. Or null.
   DependenceTable* outer = nullptr;
+  // Of a transparent task, or of a task that has created one (graph/transparent_scope.hpp); its lock replaces `lock`,
+  // and the descendants of the sharer do not use the table. Or null.
+  TransparentScope* scope = nullptr;
 };
 
 DependenceTable* table_create(Worker* worker);
@@ -100,6 +104,12 @@ inline TableEntry* table_find(Worker* worker, DependenceTable* table, void* addr
     return first;
   return table_find_further(worker, table, address, first);
 }
+
+// The entry of `address`, which is not null; or null.
+TableEntry* table_lookup(Worker* worker, const DependenceTable* table, const void* address);
+
+// Copies what `from` knows of tasks that have not completed to the new table `to`.
+void table_copy(Worker* worker, DependenceTable* from, DependenceTable* to);
 
 // Removes all entries. All addresses are as if never used, except that their next tasks come after `task`.
 void table_restart_after(Worker* worker, DependenceTable* table, Task* task);

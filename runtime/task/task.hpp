@@ -37,6 +37,7 @@ struct EdgeChunk;
 struct ExclusionList;
 inline constexpr size_t kEdgeBytes = 2 * sizeof(void*);  // graph/successors.hpp
 struct Fiber;
+struct Gate;
 struct GraphNode;
 struct KeptDependences;
 struct Task;
@@ -58,6 +59,8 @@ inline constexpr uint32_t kEmpty = 1u << 4;     // a node of the graph without a
 inline constexpr uint32_t kDetach = 1u << 5;    // completes when its body has ended and `event` is fulfilled
 inline constexpr uint32_t kBodyDone = 1u << 6;  // the body has ended; the completion is still to come
 inline constexpr uint32_t kRequeued = 1u << 7;  // Clang's untied task has asked to be run again, for its next part
+// The same bit, with kEmpty and until the task is ready: `gate` is set (graph/transparent_scope.hpp).
+inline constexpr uint32_t kGated = kRequeued;
 inline constexpr uint32_t kInTable = 1u << 8;   // the task is in a dependence table, and `references` counts
 inline constexpr uint32_t kGraph = 1u << 9;     // the graph fields below are initialised
 inline constexpr uint32_t kMergeable = 1u << 10;
@@ -149,6 +152,7 @@ struct alignas(kCacheLine) Task {
   union {
     Worker* home;           // only while suspended: the worker that must resume the task, or null for any
     int64_t target_device;  // with kObserved, in Clang's code: from the device clause
+    Gate* gate;             // only with kGated, so never with the other fields
     // With kClaimed: the library's handle of the task, until the library ends the task; then the task may suspend.
     void* claimed_by;
   };

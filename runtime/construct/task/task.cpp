@@ -176,7 +176,7 @@ void enter_body(Worker* worker, Task* task) {
 // a persistent graph, the table has no room for the node that would represent its completion. In a table that producers
 // share, the task's descendants would wait for that node.
 bool holds_until_completion(const Task* task) {
-  return task->parent->has(task_flag::kInGraph | task_flag::kSharesTable);
+  return task->parent->has(task_flag::kInGraph | task_flag::kSharesTable) && !has_scope(task->parent);
 }
 
 // An undeferred task holds its creator until its structured block has been executed (OpenMP 5.2, section 1.2.5), not

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transparent tasks (OpenMP 6.0, section 17.9.6), which import and export dependences: their children are ordered with
-// the siblings of the task as if they were siblings themselves. Clang 23 does not pass the clause's argument on, so
-// every transparent task does both.
-//
-// Import: the children wait for the tasks that the parent created before the transparent task. An exception are
-// addresses that the transparent task names itself: it has already waited there. Export: a transparent task ends after
-// its children, so a task that waits for it waits for them. A transparent task without a depend clause is ordered after
-// all earlier dependent siblings and before all later ones.
+// Transparent tasks (OpenMP 6.0, section 17.9.6): their children are ordered with the siblings of the task
+// (graph/transparent_scope.hpp). Each transparent task imports and exports, since Clang does not pass the clause's
+// argument on (abi/kmp/types.hpp).
 #pragma once
 
 #include "construct/task/task.hpp"
 
 namespace marline {
 
-// Called by the current task, which has allocated `task`, before it spawns or begins it. `list`: the depend clauses of
-// `task`.
-void begin_transparent(Worker* worker, Task* task, const Dependence* list, size_t count);
+// spawn_task for a transparent task.
+void spawn_transparent(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
 
-// The body of the current task, a transparent one, has ended: waits for its children.
+// A task of a transparent taskloop: spawn_task, and run_undeferred.
+void spawn_transparent_chunk(Worker* worker, Task* task, const void* codeptr);
+void run_transparent_chunk(Worker* worker, Task* task, const void* codeptr);
+
+// Called before begin_undeferred, when the task's dependences have been waited for.
+void open_undeferred_transparent(Worker* worker, Task* task, const void* codeptr);
+
+// The body of the current task, a transparent one, has ended.
 void end_transparent();
 
 }  // namespace marline

@@ -30,16 +30,6 @@ namespace {
   return block;
 }
 
-bool is_transparent(const Task* task) { return task->has(task_flag::kTransparent) && task->invoke == run_transparent; }
-
-// A transparent task without dependences gets the dependence omp_all_memory.
-[[gnu::noinline]] void spawn_transparent(Task* task, const Dependence* list, size_t count, const void* codeptr) {
-  const Dependence all = {nullptr, Access::kOut};
-  task->flags &= ~task_flag::kTransparent;
-  begin_transparent(this_worker(), task, list, count);
-  spawn_task(this_worker(), task, count != 0 ? list : &all, count != 0 ? count : 1, codeptr);
-}
-
 int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_address(0)) {
   Worker* worker = this_worker();
   Task* task = task_of(block);
@@ -51,7 +41,7 @@ int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_add
   if (is_simple(worker) && (block->priority == 0 || !options().priority.on) && !task->has(task_flag::kObserved)) {
     spawn_simple(worker, task, codeptr);
   } else if (is_transparent(task)) [[unlikely]] {
-    spawn_transparent(task, nullptr, 0, codeptr);
+    spawn_transparent(worker, task, nullptr, 0, codeptr);
   } else {
     spawn_task(worker, task, nullptr, 0, codeptr);
   }
@@ -111,7 +101,7 @@ void taskwait_for(DependInfo* list, int32_t count, DependInfo* noalias_list, int
   Task* task = task_of(block);
   task->priority.store(block->priority, relaxed);
   if (is_transparent(task)) [[unlikely]] {
-    spawn_transparent(task, buffer.list(), buffer.count(), or_own(codeptr));
+    spawn_transparent(this_worker(), task, buffer.list(), buffer.count(), or_own(codeptr));
     return 0;
   }
   if (task->has(task_flag::kObserved)) [[unlikely]] {
@@ -169,7 +159,7 @@ void __kmpc_omp_task_begin_if0(Ident*, int32_t, TaskBlock* block) {
   }
   take_kept(this_worker(), task_of(block));
   if (is_transparent(task_of(block))) [[unlikely]]
-    begin_transparent(this_worker(), task_of(block), nullptr, 0);
+    open_undeferred_transparent(this_worker(), task_of(block), __builtin_return_address(0));
   begin_undeferred(this_worker(), task_of(block), __builtin_return_address(0));
 }
 

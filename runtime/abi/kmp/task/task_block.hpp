@@ -48,6 +48,11 @@ inline void run_transparent(Task* task) {
   if (!task->has(task_flag::kDiscarded)) end_transparent();
 }
 
+// Asked before the task's creation.
+inline bool is_transparent(const Task* task) {
+  return task->has(task_flag::kTransparent) && task->invoke == run_transparent;
+}
+
 [[gnu::always_inline]] inline TaskBlock* allocate_block(void (*invoke)(Task*), int32_t flags, size_t task_bytes,
                                                         size_t shareds_bytes, TaskBlock::Routine routine) {
   size_t shareds_at = (task_bytes + 15) & ~size_t{15};

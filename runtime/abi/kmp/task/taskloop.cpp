@@ -5,7 +5,7 @@
 #include "construct/task/taskloop.hpp"
 
 #include "abi/kmp/loop/schedule.hpp"
-#include "abi/kmp/types.hpp"
+#include "abi/kmp/task/task_block.hpp"
 #include "construct/task/task.hpp"
 #include "exec/worker/announce.hpp"
 #include "exec/worker/frames.hpp"
@@ -71,6 +71,10 @@ void make_task(const Pattern& pattern, const TaskloopPlan& plan, uint64_t i, con
   Task* task = task_of(block);
   task->priority.store(block->priority, relaxed);
   note_chunk(task, plan.first(i), plan.count(i));
+  if (is_transparent(task)) [[unlikely]] {
+    auto* create = pattern.deferred ? spawn_transparent_chunk : run_transparent_chunk;
+    return create(worker, task, codeptr);
+  }
   if (pattern.deferred) {
     spawn_task(worker, task, nullptr, 0, codeptr);
   } else {
@@ -100,11 +104,6 @@ void taskloop_of(TaskBlock* block, bool if_clause, uint64_t* lower, uint64_t* up
   auto to = static_cast<int64_t>(*upper);
   bool empty = stride > 0 ? to < from : from < to;
   Worker* worker = this_worker();
-  if (task_of(block)->has(task_flag::kTransparent)) {
-    fatal(
-        "a taskloop with the transparent clause is not provided by Marline yet: put its body into a task with the "
-        "clause");
-  }
   uint64_t trips = empty ? 0 : trip_count(from, to, stride);
   TaskloopPlan plan = taskloop_plan(trips, clause, value, strict, worker->member->team->size);
   auto offset = [block](uint64_t* at) { return reinterpret_cast<char*>(at) - reinterpret_cast<char*>(block); };
