@@ -204,10 +204,10 @@ TableEntry* table_lookup(Worker* worker, const DependenceTable* table, const voi
   return entry->address != nullptr ? entry : nullptr;
 }
 
-void table_copy(Worker* worker, DependenceTable* from, DependenceTable* to) {
+void table_copy(Worker* worker, DependenceTable* from, DependenceTable* to, const void* except) {
   for (uint32_t i = 0; i < from->capacity; ++i) {
     TableEntry* entry = &from->entries[i];
-    if (entry->address == nullptr || entry_is_dead(worker, entry)) continue;
+    if (entry->address == nullptr || entry->address == except || entry_is_dead(worker, entry)) continue;
     table_reserve(worker, to, 1);
     copy_entry(worker, entry, table_find(worker, to, entry->address));
   }

@@ -108,8 +108,8 @@ inline TableEntry* table_find(Worker* worker, DependenceTable* table, void* addr
 // The entry of `address`, which is not null; or null.
 TableEntry* table_lookup(Worker* worker, const DependenceTable* table, const void* address);
 
-// Copies what `from` knows of tasks that have not completed to the new table `to`.
-void table_copy(Worker* worker, DependenceTable* from, DependenceTable* to);
+// Copies what `from` knows of tasks that have not completed to the new table `to`, except at one address.
+void table_copy(Worker* worker, DependenceTable* from, DependenceTable* to, const void* except);
 
 // Removes all entries. All addresses are as if never used, except that their next tasks come after `task`.
 void table_restart_after(Worker* worker, DependenceTable* table, Task* task);

@@ -78,7 +78,7 @@ void open_scope(Worker* worker, Task* task) {
   TransparentScope* scope = create_scope(worker, task, outer);
   scope->position = ++outer->last_position;
   ++outer->root->living;
-  table_copy(worker, outer->table, scope->table);
+  table_copy(worker, outer->table, scope->table, outer->bodies());
 }
 
 void export_scope(Task* task) {

@@ -38,7 +38,8 @@ struct TransparentScope {
   uint64_t living;  // transparent tasks with a subtree that has not ended
   SpinLock lock;
 
-  // An address for which the bodies of the task's transparent children are ordered: see link_across_scopes.
+  // An address for which the bodies of the task's transparent children are ordered: see link_across_scopes. Only in this
+  // scope's table, since the address may belong to another scope later.
   void* bodies() { return this; }
 };
 
