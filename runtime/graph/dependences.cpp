@@ -559,8 +559,9 @@ void drop_table(Worker* worker, Task* parent) {
 
 void share_table(Worker* worker, Task* task) {
   if (has_scope(task)) {
-    fatal("marline_depend_share: the task is transparent or has created a transparent task, whose dependences are not "
-          "shared; call it in another task");
+    fatal(
+        "marline_depend_share: the task is transparent or has created a transparent task, whose dependences are not "
+        "shared; call it in another task");
   }
   if (task->has(task_flag::kSharesTable)) return;
   if (task->has(task_flag::kInGraph)) {

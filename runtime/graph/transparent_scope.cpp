@@ -54,7 +54,7 @@ void link_exported(Linking& linking, Gate* gate, TableAccess::Function look_at) 
 }
 
 Gate* make_gate(Worker* worker, Task* task, TransparentScope* scope, uint64_t position, const Dependence* list,
-               size_t count, bool enters) {
+                size_t count, bool enters) {
   auto* gate = static_cast<Gate*>(worker->pool->allocate(sizeof(Gate) + count * sizeof(Dependence)));
   *gate = {scope, position, enters, count};
   std::memcpy(gate->list(), list, count * sizeof(Dependence));

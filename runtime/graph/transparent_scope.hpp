@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dependences across transparent tasks (OpenMP 6.0, sections 17.9.5 and 17.9.6). A scope belongs to the dependence table
-// of a transparent task, or of a task that has created one. A transparent task T imports: its table begins as a copy of
-// its parent's table at T's creation, so T's children are ordered after T's earlier siblings. T exports: when its body
-// has ended, its table is put into a list of its parent's scope. A later sibling of T, or a child of a later transparent
-// sibling, looks into the tables of this list at two times: at its creation, and when its predecessors have completed
-// (its gate). Only then all bodies that it is ordered after have ended, so their tables are complete.
+// Dependences across transparent tasks (OpenMP 6.0, sections 17.9.5 and 17.9.6). A scope belongs to the dependence
+// table of a transparent task, or of a task that has created one. A transparent task T imports: its table begins as a
+// copy of its parent's table at T's creation, so T's children are ordered after T's earlier siblings. T exports: when
+// its body has ended, its table is put into a list of its parent's scope. A later sibling of T, or a child of a later
+// transparent sibling, looks into the tables of this list at two times: at its creation, and when its predecessors have
+// completed (its gate). Only then all bodies that it is ordered after have ended, so their tables are complete.
 //
 // The scopes of a tree of transparent tasks share the lock of the root. It guards the tables, the scopes, and the graph
 // fields of all tasks in the tables. A table is in the list until the task's subtree has ended.
@@ -27,10 +27,10 @@ struct Linking;
 
 struct TransparentScope {
   DependenceTable* table;
-  TransparentScope* root;   // itself, if the task is not transparent
-  TransparentScope* outer;  // of the task's parent; null in the root
-  uint64_t position;        // of the task among the parent's tasks with dependences
-  uint64_t last_position;   // that has been given to a child
+  TransparentScope* root;    // itself, if the task is not transparent
+  TransparentScope* outer;   // of the task's parent; null in the root
+  uint64_t position;         // of the task among the parent's tasks with dependences
+  uint64_t last_position;    // that has been given to a child
   TransparentScope* newest;  // of the children that have exported; linked by `older` and `newer`
   TransparentScope *older, *newer;
   bool exports;  // in the list of `outer`
@@ -38,8 +38,8 @@ struct TransparentScope {
   uint64_t living;  // transparent tasks with a subtree that has not ended
   SpinLock lock;
 
-  // An address for which the bodies of the task's transparent children are ordered: see link_across_scopes. Only in this
-  // scope's table, since the address may belong to another scope later.
+  // An address for which the bodies of the task's transparent children are ordered: see link_across_scopes. Only in
+  // this scope's table, since the address may belong to another scope later.
   void* bodies() { return this; }
 };
 

@@ -61,8 +61,8 @@ inline constexpr uint32_t kBodyDone = 1u << 6;  // the body has ended; the compl
 inline constexpr uint32_t kRequeued = 1u << 7;  // Clang's untied task has asked to be run again, for its next part
 // The same bit, with kEmpty and until the task is ready: `gate` is set (graph/transparent_scope.hpp).
 inline constexpr uint32_t kGated = kRequeued;
-inline constexpr uint32_t kInTable = 1u << 8;   // the task is in a dependence table, and `references` counts
-inline constexpr uint32_t kGraph = 1u << 9;     // the graph fields below are initialised
+inline constexpr uint32_t kInTable = 1u << 8;  // the task is in a dependence table, and `references` counts
+inline constexpr uint32_t kGraph = 1u << 9;    // the graph fields below are initialised
 inline constexpr uint32_t kMergeable = 1u << 10;
 inline constexpr uint32_t kHolds = 1u << 11;    // `predecessors` counts the holds on the task (exec/worker/hold.hpp)
 inline constexpr uint32_t kPinned = 1u << 12;   // the task holds a copy of a reduction, and so stays on its thread

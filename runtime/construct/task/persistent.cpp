@@ -215,9 +215,10 @@ void announce_iteration(PersistentGraph* graph) {
 void check_caller(const PersistentGraph* graph, const char* function) {
   const Task* task = this_worker()->task;
   if (has_scope(task)) {
-    fatal("%s: the task is transparent or has created a transparent task, so no graph can record its dependences; "
-          "begin the graph in another task",
-          function);
+    fatal(
+        "%s: the task is transparent or has created a transparent task, so no graph can record its dependences; "
+        "begin the graph in another task",
+        function);
   }
   if (task->has(task_flag::kSharesTable) || (task->table != nullptr && task->table->sharer != nullptr)) {
     fatal("%s: the task shares its dependence table (marline_depend_share), which no graph can record", function);

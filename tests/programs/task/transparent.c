@@ -6,7 +6,7 @@
  * The random programs are trees of tasks that read and write a few cells; a task with children is transparent, and
  * names in its depend clauses all that they use, or has none. Every task has to see what a sequential run leaves.
  *
- * Covers: task(depend:in/out/inout/iterator, if), taskwait
+ * Covers: task(depend:in/out/inout/mutexinoutset/iterator, if, detach), taskwait(depend), taskloop(nogroup), cancel
  */
 #include "../check.h"
 #include <omp.h>
@@ -106,6 +106,214 @@ static void beside_each_other(void) {
     }
   }
   CHECK(begun[0] && begun[1]);
+}
+
+/* As the public suite has it (OpenMP_VV, tests/6.0/task/test_task_transparent_*.c): the outer tasks have no depend
+ * clauses, so the standard does not order the children of the first and of the second. Marline does. */
+static void without_depend(void) {
+  int x = 0, y = 0, z = 0;
+#pragma omp parallel num_threads(4)
+#pragma omp single
+  {
+    is_next_transparent = 1;
+#pragma omp task shared(x, y)
+    {
+#pragma omp task shared(x) depend(out : x)
+      {
+        usleep(500);
+        x = 1;
+      }
+#pragma omp task shared(y) depend(out : y)
+      {
+        usleep(500);
+        y = 1;
+      }
+    }
+    is_next_transparent = 1;
+#pragma omp task shared(x, z)
+    {
+#pragma omp task shared(x, z) depend(in : x) depend(out : z)
+      z = x + 1;
+    }
+#pragma omp task shared(y, z) depend(in : y) depend(inout : z)
+    z += 10 * y;
+  }
+  CHECK_EQ(z, 12);
+}
+
+static void wait_for(int* word) {
+  while (!load(word)) {
+#pragma omp taskyield
+  }
+}
+
+/* No more order than asked for: generating tasks are a chain, and the second runs while a child of the first does. Its
+ * own child waits for one child of the first, not for the other. */
+static void no_more_order(void) {
+  int generator, a = 0, b = 0, second_has_run = 0, reader_has_run = 0, seen = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+    is_next_transparent = 1;
+#pragma omp task depend(inout : generator) shared(a, b, second_has_run, reader_has_run)
+    {
+#pragma omp task depend(inout : a) shared(a, second_has_run)
+      {
+        wait_for(&second_has_run);
+        a = 7;
+      }
+#pragma omp task depend(inout : b) shared(b, reader_has_run)
+      wait_for(&reader_has_run);
+    }
+    is_next_transparent = 1;
+#pragma omp task depend(inout : generator) shared(a, second_has_run, reader_has_run, seen)
+    {
+#pragma omp task depend(in : a) shared(a, reader_has_run, seen)
+      {
+        seen = a;
+        __atomic_store_n(&reader_has_run, 1, __ATOMIC_RELEASE);
+      }
+      __atomic_store_n(&second_has_run, 1, __ATOMIC_RELEASE);
+    }
+  }
+  CHECK_EQ(seen, 7);
+}
+
+/* An undeferred transparent task returns to its creator before its children end; a later sibling waits for them. */
+static void undeferred(void) {
+  int x = 0, go = 0, seen = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+    is_next_transparent = 1;
+#pragma omp task if (0) shared(x, go)
+    {
+#pragma omp task depend(out : x) shared(x, go)
+      {
+        wait_for(&go);
+        x = 3;
+      }
+    }
+#pragma omp task depend(in : x) shared(x, seen)
+    seen = x;
+    __atomic_store_n(&go, 1, __ATOMIC_RELEASE);
+#pragma omp taskwait depend(inout : x)
+    CHECK_EQ(x, 3); /* the taskwait, too */
+  }
+  CHECK_EQ(seen, 3);
+}
+
+/* Iterations of a transparent taskloop run beside each other; what their children write, a later task reads. */
+static void loop(void) {
+  enum { kChunks = 4 };
+  int cell[kChunks] = {0}, begun = 0, sum = 0, before = 0;
+#pragma omp parallel num_threads(4)
+#pragma omp single
+  {
+#pragma omp task depend(out : cell[0], cell[1], cell[2], cell[3]) shared(before)
+    {
+      usleep(500);
+      before = 1;
+    }
+    is_next_transparent = 1;
+#pragma omp taskloop num_tasks(kChunks) nogroup shared(cell, begun, before)
+    for (int i = 0; i < kChunks; i++) {
+      __atomic_fetch_add(&begun, 1, __ATOMIC_RELEASE);
+      while (load(&begun) < kChunks) {
+#pragma omp taskyield
+      }
+#pragma omp task depend(inout : cell[i]) shared(cell, before) firstprivate(i)
+      {
+        usleep(500);
+        cell[i] = i + before;
+      }
+    }
+#pragma omp task depend(in : cell[0], cell[1], cell[2], cell[3]) shared(cell, sum)
+    for (int i = 0; i < kChunks; i++) sum += cell[i];
+  }
+  CHECK_EQ(sum, 6 + kChunks);
+}
+
+/* What a cancelled group leaves out orders nothing, and what it has begun still does. */
+static void cancelled(void) {
+  int x = 0, y = 0, seen = -1;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+#pragma omp taskgroup
+    {
+      is_next_transparent = 1;
+#pragma omp task depend(inout : x) shared(x)
+      {
+#pragma omp task depend(out : x) shared(x)
+        x = 1;
+#pragma omp cancel taskgroup
+      }
+      is_next_transparent = 1;
+#pragma omp task depend(inout : x, y) shared(y)
+      {
+#pragma omp task depend(out : y) shared(y)
+        y = 1;
+      }
+    }
+#pragma omp task depend(in : x, y) shared(x, y, seen)
+    seen = x + y;
+  }
+  CHECK(seen >= 0);
+}
+
+/* The child of a transparent task completes when its event is fulfilled: by a sibling of its parent that does not
+ * depend on it, but on the parent. */
+static void detached(void) {
+  int x = 0, y = 0, seen = 0;
+  omp_event_handle_t event;
+  omp_event_handle_t* events = &event;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+    is_next_transparent = 1;
+#pragma omp task depend(inout : x) shared(y, events)
+    {
+      omp_event_handle_t own;
+#pragma omp task depend(out : y) detach(own) shared(y)
+      y = 4;
+      *events = own;
+    }
+#pragma omp task depend(in : y, x) shared(y, seen)
+    seen = y;
+#pragma omp task depend(in : x) shared(events)
+    omp_fulfill_event(*events);
+  }
+  CHECK_EQ(seen, 4);
+}
+
+/* Members of a mutexinoutset exclude each other across the border of a transparent task; a set is a set there, too. */
+static void sets(void) {
+  int x = 0, generator = 0, sum = 0, inside = 0;
+#pragma omp parallel num_threads(4)
+#pragma omp single
+  for (int round = 0; round < 30; round++) {
+    for (int i = 0; i < 2; i++) {
+#pragma omp task depend(mutexinoutset : x) shared(sum, inside)
+      {
+        CHECK_EQ(__atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED), 0);
+        sum++;
+        __atomic_fetch_sub(&inside, 1, __ATOMIC_RELAXED);
+      }
+    }
+    is_next_transparent = 1;
+#pragma omp task depend(inout : generator) shared(sum, inside, x)
+    for (int i = 0; i < 3; i++) {
+#pragma omp task depend(mutexinoutset : x) shared(sum, inside)
+      {
+        CHECK_EQ(__atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED), 0);
+        sum++;
+        __atomic_fetch_sub(&inside, 1, __ATOMIC_RELAXED);
+      }
+    }
+#pragma omp taskwait depend(inout : generator, x)
+    CHECK_EQ(sum, 5 * (round + 1));
+  }
 }
 
 typedef struct {
@@ -226,6 +434,13 @@ int main(int argc, char** argv) {
   grandchildren();
   imports();
   beside_each_other();
+  without_depend();
+  no_more_order();
+  undeferred();
+  loop();
+  cancelled();
+  detached();
+  sets();
   for (int i = 0; i < programs; i++) random_program((unsigned)i * 7919 + 1);
   return 0;
 }

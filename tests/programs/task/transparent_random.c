@@ -77,8 +77,8 @@ static int draw(int below) { /* xorshift64* (Vigna, 2016) */
 
 static int one_in(int n) { return draw(n) == 0; }
 
-/* A transparent task in a mutexinoutset that waits for its children could wait for a child that is ordered after another
- * task of the set, which has not begun. */
+/* A transparent task in a mutexinoutset that waits for its children could wait for a child that is ordered after
+ * another task of the set, which has not begun. */
 static void draw_deps(Node* node) {
   static const uint8_t kinds[] = {kIn, kIn, kInout, kInout, kMutex, kSet};
   if (one_in(24)) {
@@ -275,7 +275,8 @@ static void create_children(Node* node) {
   for (int i = 0; i < node->child_count; i++) {
     if (node->waits && i == node->child_count / 2) __kmpc_omp_taskwait(&kmp_here, me());
     int last = i;
-    while (nodes[node->children[i]].chunk && last + 1 < node->child_count && nodes[node->children[last + 1]].chunk) last++;
+    while (nodes[node->children[i]].chunk && last + 1 < node->child_count && nodes[node->children[last + 1]].chunk)
+      last++;
     if (nodes[node->children[i]].chunk) {
       create_chunks(node, i, last);
     } else {
