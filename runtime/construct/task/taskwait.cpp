@@ -66,14 +66,24 @@ void announce_taskwait_task_end(uint64_t* data) {
 
 }  // namespace
 
-void taskwait(Worker* worker, const void* codeptr) {
-  Task* task = worker->task;
-  if (task->has(task_flag::kInGraph)) [[unlikely]]
-    persistent_note_wait(task, NodeKind::kTaskwait);
+namespace {
+
+[[gnu::noinline]] void taskwait_with_events(Worker* worker, Task* task, const void* codeptr) {
+  if (task->has(task_flag::kInGraph)) persistent_note_wait(task, NodeKind::kTaskwait);
   progress_at_scheduling_point(worker);
   announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kBegin, task, codeptr);
   if (!has_no_children(task)) wait_for_children(task);
   announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kEnd, task, codeptr);
+}
+
+}  // namespace
+
+void taskwait(Worker* worker, const void* codeptr) {
+  Task* task = worker->task;
+  if (task->has(task_flag::kInGraph) || progress_pending() || tool::present()) [[unlikely]] {
+    return taskwait_with_events(worker, task, codeptr);
+  }
+  if (!has_no_children(task)) wait_for_children(task);
 }
 
 void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const void* codeptr) {
