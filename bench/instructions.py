@@ -32,6 +32,7 @@ from marline.study.measure.verdict import remarks_of, wrong_runtime  # noqa: E40
 COUNTED: tuple[tuple[str, str, int], ...] = (
     ("empty_tasks", "task_one_deferred", 2),
     ("empty_tasks", "task_one_flood", 1),
+    ("empty_tasks", "task_undeferred", 1),
     ("chains", "chain", 2),
     ("wavefront", "wavefront", 2),
     ("fib", "fib", 1),

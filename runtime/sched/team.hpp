@@ -71,6 +71,7 @@ struct alignas(kCacheLine) Worker {
   CompletionReports reports;
   AncestorSweep sweep;
   NextTask* spare_next_task = nullptr;  // an empty record for `next_task`
+  Task* spare_tasks = nullptr;          // descriptors of undeferred tasks that have ended (abi/gomp/in_place.hpp)
   Throttling throttling;
   KernelThread thread;
   Team* hot_team = nullptr;  // of a root worker: kept from region to region

@@ -4,6 +4,7 @@
 // any other, and may resume on another thread.
 #include "construct/task/task.hpp"
 
+#include "abi/gomp/in_place.hpp"
 #include "abi/gomp/task_block.hpp"
 #include "exec/worker/cancellation.hpp"
 
@@ -15,8 +16,8 @@ namespace {
 
 // An undeferred task needs no copy of its arguments, unless they have copy constructors: then the task gets copies of
 // its own.
-void run_in_place(Worker* worker, Function function, void* data, CopyFunction copy, size_t bytes, size_t align,
-                  unsigned flags, const DependenceBuffer& dependences, const void* codeptr) {
+void run_undeferred(Worker* worker, Function function, void* data, CopyFunction copy, size_t bytes, size_t align,
+                    unsigned flags, const DependenceBuffer& dependences, const void* codeptr) {
   if (dependences.count() != 0) {
     taskwait_depend(worker, dependences.list(), dependences.count(), codeptr);
     worker = this_worker();
@@ -27,8 +28,7 @@ void run_in_place(Worker* worker, Function function, void* data, CopyFunction co
   }
   if (!try_begin_undeferred(worker, task, codeptr)) return;
   if (copy != nullptr) {
-    auto space = reinterpret_cast<uintptr_t>(alloca(bytes + align - 1));
-    void* own = reinterpret_cast<void*>((space + align - 1) & ~(uintptr_t{align} - 1));
+    void* own = aligned_to(align, alloca(bytes + align - 1));
     copy(own, data);
     data = own;
   }
@@ -36,22 +36,23 @@ void run_in_place(Worker* worker, Function function, void* data, CopyFunction co
   end_undeferred(task);
 }
 
-// The arguments of GOMP_task after `flags`.
+// The last arguments of GOMP_task. Each is there only if its flag is set (older GCC passes fewer).
 struct Clauses {
   void** depend;
   int priority;
   void* detach;
 };
 
-[[gnu::always_inline]] inline void task_with_clauses(Function function, void* data, CopyFunction copy, size_t bytes,
-                                                     size_t align, bool if_clause, unsigned flags,
-                                                     const Clauses& clauses, const void* codeptr) {
+// Any task. The arguments are those of GOMP_task, where it has them, except for two: kIf stands for `if_clause`, and in
+// the place of the latter there is `codeptr`.
+[[gnu::noinline]] void task_with_clauses(Function function, void* data, CopyFunction copy, long bytes, long align,
+                                         const void* codeptr, unsigned flags, Clauses clauses) {
   DependenceBuffer dependences;
   if (flags & kDepend) decode(dependences, clauses.depend);
   Worker* worker = this_worker();
-  bool deferred = if_clause && !in_final(worker);
+  bool deferred = (flags & kIf) && !in_final(worker);
   if (!deferred && !(flags & kDetach)) {
-    return run_in_place(worker, function, data, copy, bytes, align, flags, dependences, codeptr);
+    return run_undeferred(worker, function, data, copy, bytes, align, flags, dependences, codeptr);
   }
   if (copy != nullptr && !(flags & kDetach) && is_creation_cancelled(worker->task)) return;
   Task* task = allocate(worker, function, task_flags(flags), bytes, align, dependences.count());
@@ -68,22 +69,9 @@ struct Clauses {
   }
 }
 
-}  // namespace
-
-#pragma GCC visibility push(default)
-extern "C" {
-
-// Arguments after `flags` are there only if their flag is set (older GCC passes fewer). A deferred task without clauses
-// goes the short way.
-void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, long align, bool if_clause, unsigned flags,
-               void** depend, int priority, void* detach) {
-  const void* codeptr = __builtin_return_address(0);
-  Worker* worker = this_worker();
-  if ((flags & (kFinal | kDepend | kPriority | kDetach)) != 0 || !if_clause ||
-      static_cast<size_t>(align) > sizeof(TaskBlock) || copy != nullptr || !is_simple(worker)) {
-    task_with_clauses(function, data, copy, bytes, align, if_clause, flags, {depend, priority, detach}, codeptr);
-    return;
-  }
+// A deferred task without clauses.
+[[gnu::noinline]] void create_simple(Worker* worker, Function function, void* data, size_t bytes, unsigned flags,
+                                     const void* codeptr) {
   Task* task = allocate_simple(worker, {.invoke = invoke,
                                         .code = code_of(function),
                                         .flags = task_flags(flags & (kUntied | kMergeable)),
@@ -91,6 +79,38 @@ void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, lon
   fill_block(task, function, sizeof(TaskBlock));
   copy_bytes(arguments_of(task), data, bytes);
   spawn_simple(worker, task, codeptr);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// A deferred task without clauses goes a short way, and most undeferred tasks do. Such tasks have no use for the
+// clauses. So that the compiler does not load the clauses for them, the function takes the clauses as one structure
+// where the psABI passes that like the three arguments: in memory, in their order.
+#if defined(__x86_64__)
+void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, long align, bool if_clause, unsigned flags,
+               Clauses clauses) {
+#else
+void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, long align, bool if_clause, unsigned flags,
+               void** depend, int priority, void* detach) {
+  const Clauses clauses = {depend, priority, detach};
+#endif
+  Worker* worker = this_worker_or_null();
+  if (worker != nullptr) [[likely]] {
+    if (if_clause && !in_final(worker)) {
+      if ((flags & (kFinal | kDepend | kPriority | kDetach)) == 0 && static_cast<size_t>(align) <= sizeof(TaskBlock) &&
+          copy == nullptr && is_simple(worker)) {
+        return create_simple(worker, function, data, bytes, flags, __builtin_return_address(0));
+      }
+    } else if ((flags & kDetach) == 0 && may_run_in_place(worker, (flags & kDepend) != 0)) {
+      if (copy == nullptr) return run_in_place(worker, function, data, flags);
+      return run_in_place_copying(worker, function, data, copy, bytes, align, flags);
+    }
+  }
+  task_with_clauses(function, data, copy, bytes, align, __builtin_return_address(0), flags | (if_clause ? kIf : 0),
+                    clauses);
 }
 
 void GOMP_taskwait() { taskwait(this_worker(), __builtin_return_address(0)); }

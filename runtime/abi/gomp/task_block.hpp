@@ -61,6 +61,11 @@ Task* allocate(Worker* worker, Function function, uint32_t flags, size_t bytes, 
 
 inline void* arguments_of(Task* task) { return static_cast<TaskBlock*>(task->block)->arguments; }
 
+// The first aligned address from `space` on.
+inline void* aligned_to(size_t align, void* space) {
+  return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(space) + align - 1) & ~(uintptr_t{align} - 1));
+}
+
 // As memcpy, without a call for the sizes that arguments mostly have: one to four words.
 inline void copy_bytes(void* to, const void* from, size_t bytes) {
   auto* target = static_cast<char*>(to);

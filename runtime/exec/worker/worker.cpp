@@ -104,6 +104,10 @@ void run_job(Worker* worker, Team* team) {
 void give_up_thread(Worker* worker) {
   team_dissolve(worker);
   if (worker->pushed.kept != nullptr) SlabPool::release(worker->pushed.kept, worker->pool);
+  while (Task* task = worker->spare_tasks) {
+    worker->spare_tasks = task->next;
+    SlabPool::release(task, worker->pool);
+  }
   SlabPool::release(worker->fiber, worker->pool);
   stack_unwatch_overflow(worker->thread.signal_stack);
   worker->pool->retire();
