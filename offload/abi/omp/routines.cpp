@@ -249,6 +249,12 @@ void* omp_get_mapped_ptr(const void* pointer, int number) {
   return reinterpret_cast<void*>(end.device->mapping->translate(pointer));
 }
 
+// What flang 24 asks for the base address in an array's descriptor: a pointer that is not mapped stays what it is.
+void* __tgt_get_mapped_ptr(int64_t number, const void* pointer) {
+  void* mapped = omp_get_mapped_ptr(pointer, static_cast<int>(number));
+  return mapped != nullptr ? mapped : const_cast<void*>(pointer);
+}
+
 int omp_target_associate_ptr(const void* host, const void* device, size_t bytes, size_t offset, int number) {
   CopyEnd end;
   bool valid = host != nullptr && device != nullptr && bytes != 0 && end_of(number, device, offset, end);
