@@ -12,7 +12,7 @@ from conftest import SECONDS, run
 
 ROOT = Path(__file__).resolve().parents[3]
 TOOL = ROOT / "tools" / "check_exports.py"
-FILES = ("libomp.so.5", "libiomp5.so", "libgomp.so.1")
+COMPAT = ("libomp.so.5", "libiomp5.so", "libgomp.so.1")
 
 # Calls each entry point of the list in a process of its own; prints the ones that came back, or died without their
 # name.
@@ -58,53 +58,66 @@ def test_what_is_not_provided_says_so(build):
 OTHER = '__attribute__((symver("omp_other@GOMP_9.0"))) void gomp_other'
 
 
-@pytest.fixture
-def tree(tmp_path):
-    """A build and its lists, all in order. tree({file: text}) rewrites some of its files and returns what the check
-    says."""
+FILES = {
+    "tests/abi/libomp.names": "omp_a 8-9 OMP_1.0 VERSION\nomp_a_ 8-9 VERSION\n__kmpc_b 9 VERSION\nkmp_debug 9 -\n",
+    "tests/abi/libgomp.names": "omp_a 1-2 OMP_1.0\nomp_a_8_ 1-2 OMP_1.0\nGOMP_c 1-2 GOMP_1.0\n"
+                               "GOMP_d 2 GOMP_9.0\nomp_other 2 GOMP_9.0\n",
+    "tests/abi/libomptarget.names": "__tgt_e 7 VERS1.0\n__tgt_f 7 VERS1.0\nomp_a 7 VERS1.0\n__tgt_none 7 VERS1.0\n",
+    "tests/abi/by_version.txt": "omp_other another layout\n",
+    "tests/abi/exceptions.txt": "kmp_deb* internal\nGOACC_* another model\n__tgt_none nobody asks\n",
+    "runtime/abi/not_provided.txt": "__kmpc_b a purpose\n",
+    "offload/not_provided.txt": "__tgt_f    a purpose\n",
+    "library.c": "void omp_a(void){} void omp_a_(void){} void omp_a_8_(void){} void __kmpc_b(void){} "
+                 f"void GOMP_c(void){{}} void GOMP_d(void){{}} {OTHER}(void){{}}\n",
+    "library.map": "GOMP_9.0 { local: gomp_*; };\n",
+    "target.c": "void __tgt_e(void){} void __tgt_f(void){}\n",
+    "target.map": "VERS1.0 { global: __tgt_*; local: *; };\n",
+    "targets.c": "typedef int empty;\n",
+    "targets.map": "VERSION { local: *; };\nVERS1.0 { };\n",
+    "compat.c": "typedef int empty;\n",
+    "compat.map": "VERSION { local: *; };\nOMP_1.0 { };\nGOMP_1.0 { };\nGOMP_9.0 { };\n",
+}
+
+LIBRARIES = {"library": "lib/libmarline.so", "target": "lib/marline/libmarline-target.so",
+             "targets": "lib/marline/compat/libomptarget.so.7", "compat": f"lib/marline/compat/{COMPAT[0]}"}  # fmt: skip
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    """Writes some of the files of a tree, and links the libraries that they are of."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    for name in sorted({Path(name).stem for name in files} & LIBRARIES.keys()):
+        output = folder / LIBRARIES[name]
+        output.parent.mkdir(parents=True, exist_ok=True)
+        script = f"-Wl,--version-script={folder / (name + '.map')}"
+        words = ["gcc-12", "-shared", "-fPIC", "-nostdlib", script, str(folder / f"{name}.c"), "-o", str(output)]
+        subprocess.run(words, check=True, timeout=SECONDS)
+        if name == "compat":
+            for other in COMPAT[1:]:
+                shutil.copy(output, output.parent / other)
+
+
+@pytest.fixture(scope="module")
+def in_order(tmp_path_factory):
     if shutil.which("gcc-12") is None:
         pytest.skip("gcc-12 is not installed")
-    files = {
-        "tests/abi/libomp.names": "omp_a 8-9 OMP_1.0 VERSION\nomp_a_ 8-9 VERSION\n__kmpc_b 9 VERSION\nkmp_debug 9 -\n",
-        "tests/abi/libgomp.names": "omp_a 1-2 OMP_1.0\nomp_a_8_ 1-2 OMP_1.0\nGOMP_c 1-2 GOMP_1.0\n"
-                                   "GOMP_d 2 GOMP_9.0\nomp_other 2 GOMP_9.0\n",
-        "tests/abi/libomptarget.names": "__tgt_e 7 VERS1.0\n__tgt_f 7 VERS1.0\nomp_a 7 VERS1.0\n__tgt_none 7 VERS1.0\n",
-        "tests/abi/by_version.txt": "omp_other another layout\n",
-        "tests/abi/exceptions.txt": "kmp_deb* internal\nGOACC_* another model\n__tgt_none nobody asks\n",
-        "runtime/abi/not_provided.txt": "__kmpc_b a purpose\n",
-        "offload/not_provided.txt": "__tgt_f    a purpose\n",
-        "library.c": "void omp_a(void){} void omp_a_(void){} void omp_a_8_(void){} void __kmpc_b(void){} "
-                     f"void GOMP_c(void){{}} void GOMP_d(void){{}} {OTHER}(void){{}}\n",
-        "library.map": "GOMP_9.0 { local: gomp_*; };\n",
-        "target.c": "void __tgt_e(void){} void __tgt_f(void){}\n",
-        "target.map": "VERS1.0 { global: __tgt_*; local: *; };\n",
-        "targets.c": "typedef int empty;\n",
-        "targets.map": "VERSION { local: *; };\nVERS1.0 { };\n",
-        "compat.c": "typedef int empty;\n",
-        "compat.map": "VERSION { local: *; };\nOMP_1.0 { };\nGOMP_1.0 { };\nGOMP_9.0 { };\n",
-    }
-    compat = tmp_path / "lib" / "marline" / "compat"
-    compat.mkdir(parents=True)
+    folder = tmp_path_factory.mktemp("tree")
+    write(folder, FILES)
+    return folder
 
-    def link(name: str, output: Path) -> None:
-        script = f"-Wl,--version-script={tmp_path / (name + '.map')}"
-        words = ["gcc-12", "-shared", "-fPIC", "-nostdlib", script, str(tmp_path / f"{name}.c"), "-o", str(output)]
-        subprocess.run(words, check=True, timeout=SECONDS)
+
+@pytest.fixture
+def tree(tmp_path, in_order):
+    """A build and its lists, all in order. tree({file: text}) rewrites some of its files and returns what the check
+    says."""
+    shutil.copytree(in_order, tmp_path, dirs_exist_ok=True)
 
     def check(changes: dict[str, str] | None = None) -> tuple[int, str]:
-        for name, text in (files | (changes or {})).items():
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).write_text(text)
-        link("library", tmp_path / "lib" / "libmarline.so")
-        link("target", tmp_path / "lib" / "marline" / "libmarline-target.so")
-        link("targets", compat / "libomptarget.so.7")
-        link("compat", compat / FILES[0])
-        for other in FILES[1:]:
-            shutil.copy(compat / FILES[0], compat / other)
+        write(tmp_path, changes or {})
         result = run([sys.executable, TOOL, tmp_path, tmp_path])
         return result.returncode, result.stdout + result.stderr
 
-    check.files = files
     return check
 
 
@@ -149,9 +162,9 @@ def test_the_check_accepts_what_is_in_order(tree):
     ],
 )
 def test_the_check_finds(tree, changed, old, new, expected):
-    changes = {changed: tree.files[changed].replace(old, new, 1)}
+    changes = {changed: FILES[changed].replace(old, new, 1)}
     if changed == "compat.c":
-        changes["compat.map"] = tree.files["compat.map"].replace("OMP_1.0 { }", "OMP_1.0 { global: omp_a; }", 1)
+        changes["compat.map"] = FILES["compat.map"].replace("OMP_1.0 { }", "OMP_1.0 { global: omp_a; }", 1)
     status, output = tree(changes)
     assert status == 1, output
     assert expected in output
