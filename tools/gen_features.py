@@ -12,7 +12,8 @@ A program says so near its top, in a comment; a line that ends with a comma goes
 `a:b/c` is short for `a:b, a:c`; the names in brackets are compilers, `clang19` with a version: from this one on. Only
 there the program contains this, because of an `#if` or of what a compiler makes no code of. Which compilers build a
 program, tests/programs/CMakeLists.txt knows: CMake writes it to BUILD/tests/programs/programs.json. What a program
-claims must stand in its source.
+claims must stand in its source. Compilers that are newer than those of the tests have a column, too, of the programs
+that pass with them (tests/programs/newer_compilers.txt, from tools/run_newer_compilers.py).
 
     gen_features.py BUILD [ROOT]            writes the page
     gen_features.py --check BUILD [ROOT]    exit 1 if something is wrong, or the page is not what this would write
@@ -35,6 +36,7 @@ from pragmas import Pragma, pragmas_of  # noqa: E402
 
 COMPILERS = {"gcc12": "GCC 12", "clang14": "Clang 14", "clang16": "Clang 16", "clang19": "Clang 19",
              "clang22": "Clang 22", "gfortran12": "gfortran 12"}  # fmt: skip
+FAMILIES = {"gcc": "GCC", "clang": "Clang", "gfortran": "gfortran", "flang": "flang"}  # in the order of the columns
 LANGUAGES = {".c": "C", ".h": "C", ".cpp": "C++", ".f90": "Fortran"}
 HEAD_LINES = 40
 SHOWN = 2  # programs per feature on the page
@@ -50,6 +52,8 @@ a feature are, and which compiler builds them. Each program runs on several numb
 its result; two per feature
 are named.
 A dash says that no program covers the feature with this compiler: often, because this compiler does not accept it.
+Compilers that the tests do not have (newer releases of Debian have them) ran the same programs once, on four threads:
+@newer@.
 "Section" is that of the OpenMP 5.2 specification. `marline info --features` prints the list in short.
 """
 
@@ -73,6 +77,36 @@ class Claim:
         name, version = split_version(compiler)
         wanted = [split_version(text) for text in self.compilers]
         return not wanted or any(name == of and version >= since for of, since in wanted)
+
+
+@dataclass
+class Newer:
+    """What became of the programs with compilers that the tests do not have."""
+
+    passed: dict[str, set[str]] = field(default_factory=dict)  # compiler -> programs
+    others: list[tuple[str, str, str]] = field(default_factory=list)  # compiler, program, result
+
+    def builders_of(self, program: str) -> list[str]:
+        return [compiler for compiler, programs in self.passed.items() if program in programs]
+
+    def titles(self) -> dict[str, str]:
+        """All compilers with a column, and the columns' titles: by family, then by version."""
+        keys = {*COMPILERS, *self.passed}
+        ordered = sorted(keys, key=lambda key: (list(FAMILIES).index(split_version(key)[0]), split_version(key)[1]))
+        return {key: f"{FAMILIES[split_version(key)[0]]} {split_version(key)[1]}" for key in ordered}
+
+
+def read_newer(root: Path) -> Newer:
+    path, newer = root / "tests" / "programs" / "newer_compilers.txt", Newer()
+    for line in path.read_text().splitlines() if path.is_file() else ():
+        if line and not line.startswith("#"):
+            compiler, program, result = line.split(" ", 2)
+            newer.passed.setdefault(compiler, set())
+            if result == "passes":
+                newer.passed[compiler].add(program)
+            else:
+                newer.others.append((compiler, program, result))
+    return newer
 
 
 @dataclass
@@ -158,7 +192,7 @@ def source_text(source: Path) -> str:
     return "\n".join([text] + [header.read_text() for header in headers if header.is_file()])
 
 
-def judge(features: list[Feature], programs: list[dict], folder: Path) -> tuple[Coverage, list[str]]:
+def judge(features: list[Feature], programs: list[dict], folder: Path, newer: Newer) -> tuple[Coverage, list[str]]:
     """What is covered, and what is wrong."""
     known = {feature.word: feature for feature in features}
     coverage, wrong = Coverage(), []
@@ -175,13 +209,14 @@ def judge(features: list[Feature], programs: list[dict], folder: Path) -> tuple[
                 elif not is_in(known[word], pragmas, text, program["environment"]):
                     wrong.append(f"{claim.source.name}: says that it covers {word}, which it does not contain")
                 else:
-                    add(coverage, with_implied(word, known), claim, program, folder)
+                    add(coverage, with_implied(word, known), claim, program, folder, newer)
     return coverage, list(dict.fromkeys(wrong)) + judge_status(features, coverage)
 
 
-def add(coverage: Coverage, words: list[str], claim: Claim, program: dict, folder: Path) -> None:
-    for compiler in program["compilers"]:
-        if compiler in COMPILERS and claim.holds_for(compiler):
+def add(coverage: Coverage, words: list[str], claim: Claim, program: dict, folder: Path, newer: Newer) -> None:
+    tested = [compiler for compiler in program["compilers"] if compiler in COMPILERS]
+    for compiler in tested + newer.builders_of(program["name"]):
+        if claim.holds_for(compiler):
             for word in words:
                 coverage.add(word, compiler, claim.source, folder)
 
@@ -197,22 +232,38 @@ def judge_status(features: list[Feature], coverage: Coverage) -> list[str]:
     return wrong
 
 
-def page(features: list[Feature], coverage: Coverage) -> str:
-    lines = [INTRODUCTION]
+def page(features: list[Feature], coverage: Coverage, newer: Newer) -> str:
+    titles = newer.titles()
+    added = [title for key, title in titles.items() if key not in COMPILERS]
+    lines = [INTRODUCTION.replace("@newer@", ", ".join(added) or "none")]
     for heading in dict.fromkeys(feature.heading for feature in features):
         own = [feature for feature in features if feature.heading == heading]
-        lines += [f"## {heading}", "", f"| | section | {' | '.join(COMPILERS.values())} | programs |",
-                  "|---|---|" + "---|" * len(COMPILERS) + "---|"]  # fmt: skip
-        lines += [row(feature, coverage) for feature in own] + [""]
-    return "\n".join(lines[:-1]) + "\n"
+        lines += [f"## {heading}", "", f"| | section | {' | '.join(titles.values())} | programs |",
+                  "|---|---|" + "---|" * len(titles) + "---|"]  # fmt: skip
+        lines += [row(feature, coverage, titles) for feature in own] + [""]
+    return "\n".join(lines + not_passed(newer, titles)).rstrip("\n") + "\n"
 
 
-def row(feature: Feature, coverage: Coverage) -> str:
+def not_passed(newer: Newer, titles: dict[str, str]) -> list[str]:
+    if not newer.passed:
+        return []
+    lines = ["## Programs that do not pass with a newer compiler", "",
+             "Of those that the tests build with an older compiler of the same kind (GCC 12, Clang 19, gfortran 12).", "",
+             "| compiler | passed | others |", "|---|---|---|"]  # fmt: skip
+    for key, title in titles.items():
+        if key in newer.passed:
+            of = [f"`{program}`: {result.replace('|', chr(92) + '|')}" for compiler, program, result in newer.others
+                  if compiler == key]  # fmt: skip
+            lines.append(f"| {title} | {len(newer.passed[key])} | {'<br>'.join(of) or 'none'} |")
+    return lines
+
+
+def row(feature: Feature, coverage: Coverage, compilers: Iterable[str]) -> str:
     name = f"&emsp;{feature.clause}" if feature.clause else f"**{feature.directive}**"
     section = feature.section if feature.section[0].isdigit() else f"[page](../{feature.section})"
     if feature.kind != SUPPORTED:
-        return f"| {name} | {section} | {' | '.join('–' for _ in COMPILERS)} | {feature.status} |"
-    cells = [", ".join(sorted(coverage.languages.get((feature.word, compiler), ()))) or "–" for compiler in COMPILERS]
+        return f"| {name} | {section} | {' | '.join('–' for _ in compilers)} | {feature.status} |"
+    cells = [", ".join(sorted(coverage.languages.get((feature.word, compiler), ()))) or "–" for compiler in compilers]
     shown = ", ".join(f"`{name}`" for name in coverage.programs.get(feature.word, [])[:SHOWN])
     return f"| {name} | {section} | {' | '.join(cells)} | {shown} |"
 
@@ -241,8 +292,9 @@ def main() -> int:
     if "--suggest" in sys.argv:
         print("\n".join(f"{name}: {suggest(Path(name), features)}" for name in arguments))
         return 0
-    coverage, wrong = judge(features, read_programs(Path(arguments[0])), root / "tests" / "programs")
-    text, target = page(features, coverage), root / "docs" / "features.md"
+    newer = read_newer(root)
+    coverage, wrong = judge(features, read_programs(Path(arguments[0])), root / "tests" / "programs", newer)
+    text, target = page(features, coverage, newer), root / "docs" / "features.md"
     if "--check" not in sys.argv:
         target.write_text(text)
     elif not target.is_file() or target.read_text() != text:

@@ -11,16 +11,20 @@ BUILD is configured for the tests; of it this tool takes the command lines of ea
 into them: gcc16 for gcc12, clang23 for clang19, flang23 or gfortran16 for gfortran12. It runs all in a mount namespace
 of its own, with the folders of the project and of the build mounted in ROOT.
 
-    run_newer_compilers.py BUILD ROOT COMPILER... [--only REGEX]      exit 1 if a program failed
+    run_newer_compilers.py BUILD ROOT COMPILER... [--only REGEX] [--again]      exit 1 if a program failed
+
+--again runs only programs that have not passed before. ROOT needs a python3.
 
 A line of the file is COMPILER PROGRAM RESULT: `passes`, `builds` (it was not run), or what went wrong: `refused: ...`
 (the compiler does not accept it), `fails: ...`. Lines of other compilers stay as they are.
 """
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,6 +41,7 @@ HEAD = """\
 # it.
 """
 BASE = {"gcc": "gcc12", "clang": "clang19", "gfortran": "gfortran12", "flang": "gfortran12"}
+LLVM_19 = ["/usr/lib/llvm-19/lib/clang"]  # has omp-tools.h
 SECONDS = 120  # one program; the ones that take longer are exhaustive forms
 
 
@@ -56,6 +61,18 @@ def split_version(compiler: str) -> tuple[str, str]:
     return name, compiler[len(name):]
 
 
+def for_flang(line: str, version: str, output: Path) -> str:
+    """Without gfortran's own flags; C sources, which flang does not take, are compiled by Clang."""
+    line = re.sub(r" -(Wall|ffree-line-length-none)(?= )", "", line)
+    line = re.sub(r" -J ?", " -module-dir ", line).replace(" -fopenmp ", " -fopenmp -fopenmp-version=52 ", 1)
+    for source in re.findall(r"\S+\.c(?= )", line):
+        compiled = f"{output}_{Path(source).stem}.o"
+        flags = " ".join(re.findall(r" -I\S+", line))
+        line = line.replace(" && ", f" && /usr/bin/clang-{version} -fopenmp -O2 -g {flags} -c {source} -o {compiled} && ", 1)
+        line = re.sub(rf" {re.escape(source)}(?= (?!-o {re.escape(compiled)}))", f" {compiled}", line)
+    return line
+
+
 def build_line(build: Path, binary: str, compiler: str, output: Path) -> str | None:
     """The command line of the program for its base compiler, for this one and to another file."""
     commands = subprocess.run(["ninja", "-C", build, "-t", "commands", f"tests/programs/bin/{binary}"],
@@ -68,10 +85,10 @@ def build_line(build: Path, binary: str, compiler: str, output: Path) -> str | N
     driver = {"gcc": (r"(gcc|g\+\+)-12", rf"\1-{version}"), "clang": (r"(clang\+\+|clang)-19", rf"\1-{version}"),
               "gfortran": (r"(gfortran)-12", rf"\1-{version}"), "flang": (r"gfortran-12", f"flang-{version}")}[name]  # fmt: skip
     line = re.sub(r"/usr/bin/" + driver[0] + r"(?= )", "/usr/bin/" + driver[1], line)
-    line = line.replace("/usr/lib/llvm-19/", f"/usr/lib/llvm-{version}/")
+    line = line.replace("-L/usr/lib/llvm-19/", f"-L/usr/lib/llvm-{version}/")
     if name == "flang":
-        line = re.sub(r" -(Wall|ffree-line-length-none)(?= )", "", line)
-        line = re.sub(r" -J ?", " -module-dir ", line)
+        line = for_flang(line, version, output)
+    line = line.replace(f"{build}/lib", f"{output.parent}/lib")
     return line.replace(f"-o {build}/tests/programs/bin/{binary} ", f"-o {output} ")
 
 
@@ -100,12 +117,14 @@ def jobs_of(build: Path, compiler: str, folder: Path, only: str) -> list[Job]:
         if line is None:
             continue
         command = [word.replace(f"{build}/tests/programs/bin/{binary}", str(folder / binary)) for word in command]
+        environment = {key: value.replace(f"{build}/lib", f"{folder}/lib") for key, value in environment.items()}
         jobs[match[1]] = Job(match[1], line, command, environment, str(build / "tests" / "programs"))
     return list(jobs.values())
 
 
 def first_error(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if "Semantic errors in" not in line]  # flang's first line
     telling = [line for line in lines if re.search(r"error|undefined|fatal|CHECK|not found|cannot", line, re.I)]
     return re.sub(r"/\S*/", "", (telling or lines or ["nothing printed"])[0])[:160]
 
@@ -136,7 +155,7 @@ def inside(path: str) -> None:
 def run_in_root(root: Path, project: Path, jobs: list[Job], folder: Path) -> dict[str, str]:
     listing = folder / "jobs.json"
     listing.write_text(json.dumps([vars(job) for job in jobs]))
-    mounts = [str(project), "/proc", "/dev", str(folder)]
+    mounts = [str(project), "/proc", "/dev", str(folder), *LLVM_19]
     script = "".join(f"mkdir -p {root}{path} && mount --rbind {path} {root}{path} && " for path in mounts)
     words = ["unshare", "-m", "sh", "-c", f'{script} exec chroot {root} "$@"', "sh", "/usr/bin/python3",
              str(Path(__file__).resolve()), "--inside", str(listing)]  # fmt: skip
@@ -151,27 +170,44 @@ def run_in_root(root: Path, project: Path, jobs: list[Job], folder: Path) -> dic
     return results
 
 
+def read_results() -> dict[str, dict[str, str]]:
+    results: dict[str, dict[str, str]] = {}
+    for line in RESULTS.read_text().splitlines() if RESULTS.exists() else ():
+        if line and not line.startswith("#"):
+            compiler, program, result = line.split(" ", 2)
+            results.setdefault(compiler, {})[program] = result
+    return results
+
+
 def keep(compiler: str, results: dict[str, str]) -> None:
-    lines = RESULTS.read_text().splitlines() if RESULTS.exists() else []
-    old = {tuple(line.split(" ", 2)[:2]): line for line in lines if line and not line.startswith("#")}
-    old |= {(compiler, program): f"{compiler} {program} {result}" for program, result in results.items()}
-    RESULTS.write_text(HEAD + "".join(line + "\n" for _, line in sorted(old.items())))
+    """One compiler at a time: others may have written in between."""
+    known = read_results()
+    known.setdefault(compiler, {}).update(results)
+    lines = [f"{name} {program} {result}\n" for name, of in sorted(known.items()) for program, result in sorted(of.items())]
+    RESULTS.write_text(HEAD + "".join(lines))
 
 
 def main() -> int:
     if sys.argv[1:2] == ["--inside"]:
         inside(sys.argv[2])
         return 0
-    only = sys.argv.pop() if "--only" in sys.argv[:-1] else ""
-    words = [word for word in sys.argv[1:] if word != "--only"]
-    if len(words) < 3:
-        sys.exit(__doc__)
-    build, root = Path(words[0]).resolve(), Path(words[1]).resolve()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("root", type=Path)
+    parser.add_argument("compilers", nargs="+")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--again", action="store_true")
+    given = parser.parse_args()
+    build, root = given.build.resolve(), given.root.resolve()
     project = Path(os.path.commonpath([build, HERE]))
     failed = False
-    for compiler in words[2:]:
+    for compiler in given.compilers:
         with tempfile.TemporaryDirectory(prefix="newer-") as folder:
-            results = run_in_root(root, project, jobs_of(build, compiler, Path(folder), only), Path(folder))
+            shutil.copytree(build / "lib", Path(folder) / "lib", symlinks=True)  # BUILD may be built meanwhile
+            jobs = jobs_of(build, compiler, Path(folder), given.only)
+            done = read_results().get(compiler, {}) if given.again else {}
+            jobs = [job for job in jobs if done.get(job.program) != "passes"]
+            results = run_in_root(root, project, jobs, Path(folder))
         keep(compiler, results)
         failed |= any(result.startswith("fails") for result in results.values())
     return 1 if failed else 0

@@ -91,6 +91,20 @@ def test_the_check_accepts_what_is_in_order(check):
     assert "| **cancel** | 16.1 | – | – | – | – | – | – | not yet: a reason |" in page
 
 
+def test_newer_compilers_have_columns(check, tmp_path):
+    """Of the programs that passed; the others are listed."""
+    results = tmp_path / "tests" / "programs" / "newer_compilers.txt"
+    results.parent.mkdir(parents=True)
+    results.write_text("# a comment\ngcc16 program passes\nclang23 program refused: error: a|b\nflang23 other passes\n")
+    assert check() == (0, "")
+    page = check.page.read_text()
+    assert "GCC 12 | GCC 16 | Clang 14 | Clang 16 | Clang 19 | Clang 22 | Clang 23 | gfortran 12 | flang 23 |" in page
+    assert "| **for** | 11.5.1 | C | C | – | – | C | – | – | – | – | `program.c` |" in page
+    assert "| **OMP_PLACES** | 21.1.6 | C | C | – | – | – | – | – | – | – | `program.c` |" in page
+    assert "| GCC 16 | 1 | none |" in page
+    assert "| Clang 23 | 0 | `program`: refused: error: a\\|b |" in page
+
+
 def test_fortran_is_read(check):
     program = "! Covers: for(schedule:static, nowait), omp_get_level, OMP_PLACES\n!$OMP DO &\n!$OMP schedule(static)\n"
     program += "i = omp_get_level()\n!$omp end do nowait\n"

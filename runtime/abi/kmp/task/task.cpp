@@ -19,6 +19,11 @@ namespace marline::kmp {
 
 namespace {
 
+// Whether the compiler wants the task to be run in place. flang (22 and 23) makes of `if(.false.)` this flag and an
+// ordinary call. It makes the same of `mergeable`, so such tasks are run in place, too, as by libomp. Clang does not set
+// the flag.
+bool is_merged(const Task* task) { return task->has(task_flag::kMergeable); }
+
 // The block of a task with destructors, or of a transparent task.
 [[gnu::noinline]] TaskBlock* allocate_rare(int32_t flags, size_t task_bytes, size_t shareds_bytes,
                                            TaskBlock::Routine routine) {
@@ -30,6 +35,16 @@ namespace {
   return block;
 }
 
+// A transparent task, or one that is run in place. No compiler makes a task that is both.
+[[gnu::noinline]] int32_t spawn_rare(Task* task, const DependenceBuffer& buffer, const void* codeptr) {
+  if (is_transparent(task)) {
+    spawn_transparent(this_worker(), task, buffer.list(), buffer.count(), codeptr);
+  } else {
+    run_undeferred(this_worker(), task, buffer.list(), buffer.count(), codeptr);
+  }
+  return 0;
+}
+
 int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_address(0)) {
   Worker* worker = this_worker();
   Task* task = task_of(block);
@@ -38,8 +53,11 @@ int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_add
     return 0;
   }
   task->priority.store(block->priority, relaxed);
-  if (is_simple(worker) && (block->priority == 0 || !options().priority.on) && !task->has(task_flag::kObserved)) {
+  if (is_simple(worker) && (block->priority == 0 || !options().priority.on) &&
+      !task->has(task_flag::kObserved | task_flag::kMergeable)) {
     spawn_simple(worker, task, codeptr);
+  } else if (is_merged(task)) [[unlikely]] {
+    run_undeferred(worker, task, nullptr, 0, codeptr);
   } else if (is_transparent(task)) [[unlikely]] {
     spawn_transparent(worker, task, nullptr, 0, codeptr);
   } else {
@@ -100,9 +118,8 @@ void taskwait_for(DependInfo* list, int32_t count, DependInfo* noalias_list, int
   decode(buffer, noalias_list, noalias_count);
   Task* task = task_of(block);
   task->priority.store(block->priority, relaxed);
-  if (is_transparent(task)) [[unlikely]] {
-    spawn_transparent(this_worker(), task, buffer.list(), buffer.count(), or_own(codeptr));
-    return 0;
+  if (task->has(task_flag::kTransparent | task_flag::kMergeable)) [[unlikely]] {
+    return spawn_rare(task, buffer, or_own(codeptr));
   }
   if (task->has(task_flag::kObserved)) [[unlikely]] {
     spawn_observed(task, buffer, list, count, noalias_list, noalias_count, or_own(codeptr));
