@@ -73,14 +73,16 @@ def for_flang(line: str, version: str, output: Path) -> str:
     return line
 
 
-def build_line(build: Path, binary: str, compiler: str, output: Path) -> str | None:
+def build_lines(build: Path) -> dict[str, str]:
+    """The command lines of all programs: by the file that each makes."""
+    output = subprocess.run(["ninja", "-C", build, "-t", "commands"], capture_output=True, text=True, check=True).stdout
+    found = re.findall(rf"^(.* -o {re.escape(str(build))}/tests/programs/bin/(\S+) .*)$", output, re.MULTILINE)
+    return {name: line for line, name in found}
+
+
+def build_line(build: Path, line: str, binary: str, compiler: str, output: Path) -> str:
     """The command line of the program for its base compiler, for this one and to another file."""
-    commands = subprocess.run(["ninja", "-C", build, "-t", "commands", f"tests/programs/bin/{binary}"],
-                              capture_output=True, text=True).stdout.splitlines()  # fmt: skip
-    lines = [line for line in commands if f"-o {build}/tests/programs/bin/{binary} " in line]
-    if not lines:
-        return None
-    line = re.sub(r" -MMD -MT \S+ -MF \S+", "", lines[-1]).partition(" && /usr/bin/cmake -E")[0]
+    line = re.sub(r" -MMD -MT \S+ -MF \S+", "", line).partition(" && /usr/bin/cmake -E")[0]
     name, version = split_version(compiler)
     driver = {"gcc": (r"(gcc|g\+\+)-12", rf"\1-{version}"), "clang": (r"(clang\+\+|clang)-19", rf"\1-{version}"),
               "gfortran": (r"(gfortran)-12", rf"\1-{version}"), "flang": (r"gfortran-12", f"flang-{version}")}[name]  # fmt: skip
@@ -108,14 +110,15 @@ def tests_of(build: Path) -> dict[str, tuple[list[str], dict[str, str]]]:
 def jobs_of(build: Path, compiler: str, folder: Path, only: str) -> list[Job]:
     base = BASE[split_version(compiler)[0]]
     jobs: dict[str, Job] = {}
+    lines = build_lines(build)
     for test, (command, environment) in tests_of(build).items():
         match = re.fullmatch(rf"programs\.([^.]+)\.{base}\.t(\d+)", test)
         if not match or not re.search(only, match[1]) or (match[1] in jobs and match[2] != "4"):
             continue
         binary = f"{match[1]}_{base}"
-        line = build_line(build, binary, compiler, folder / binary)
-        if line is None:
+        if binary not in lines:
             continue
+        line = build_line(build, lines[binary], binary, compiler, folder / binary)
         command = [word.replace(f"{build}/tests/programs/bin/{binary}", str(folder / binary)) for word in command]
         environment = {key: value.replace(f"{build}/lib", f"{folder}/lib") for key, value in environment.items()}
         jobs[match[1]] = Job(match[1], line, command, environment, str(build / "tests" / "programs"))

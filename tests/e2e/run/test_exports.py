@@ -2,6 +2,7 @@
 """libmarline exports what the runtimes that it replaces export, or says why not (tools/check_exports.py); the check
 fails where it should; and each entry point that is not provided yet ends the program with a line that names it."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from conftest import SECONDS, run
 
 ROOT = Path(__file__).resolve().parents[3]
 TOOL = ROOT / "tools" / "check_exports.py"
+sys.path.insert(0, str(ROOT / "tools"))
+import gen_names  # noqa: E402
+
 COMPAT = ("libomp.so.5", "libiomp5.so", "libgomp.so.1")
 
 # Calls each entry point of the list in a process of its own; prints the ones that came back, or died without their
@@ -45,6 +49,11 @@ def test_exports(build):
     result = run([sys.executable, TOOL, build, ROOT])
     assert result.returncode == 0, result.stdout + result.stderr
     assert all(f"lib{runtime}: " in result.stdout for runtime in ("gomp 12", "gomp 16", "omp 14", "omp 23"))
+
+
+def test_the_page_of_entry_points():
+    result = run([sys.executable, ROOT / "tools" / "gen_entry_points.py", "--check"])
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_what_is_not_provided_says_so(build):
@@ -168,6 +177,23 @@ def test_the_check_finds(tree, changed, old, new, expected):
     status, output = tree(changes)
     assert status == 1, output
     assert expected in output
+
+
+def test_what_marline_asks_of_libomptarget():
+    """docs/design/libomptarget.md lists each routine that the code looks for, and LLVM's versions have them."""
+    page = (ROOT / "docs" / "design" / "libomptarget.md").read_text()
+    names = gen_names.read_names(ROOT / "tests" / "abi" / "libomptarget.names")
+    asked = set()
+    for path in sorted((ROOT / "offload").glob("**/*.cpp")):
+        text = path.read_text()
+        if "llvm_routine(" in text or "kNeeded" in text:
+            asked |= set(re.findall(r'"((?:__tgt|omp_target|llvm_omp|omp_get)_\w+)"', text)) & names.keys()
+    assert len(asked) > 20
+    assert [name for name in sorted(asked) if f"`{name}`" not in page and not name.endswith("_nowait_mapper")] == []
+    later = {"omp_get_uid_from_device": 22, "omp_get_gprivate_limit": 23}
+    for version in (19, 22, 23, 24):
+        lacks = [name for name in sorted(asked) if version not in names[name] and version >= later.get(name, 0)]
+        assert lacks == [], f"libomptarget {version}"
 
 
 # Where Debian and Ubuntu put them.
