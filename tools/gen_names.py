@@ -6,7 +6,7 @@ A line is NAME VERSIONS NODE...: the versions of the runtime (`14-19,22`) that e
 nodes of its own (`-`: at none). A name whose nodes have changed has several lines. Comments at the top stay as they
 are; they name the packages.
 
-    gen_names.py RUNTIME VERSION=LIBRARY...           reads these versions anew; RUNTIME is libgomp, libomp, libomptarget
+    gen_names.py RUNTIME VERSION=LIBRARY...           reads these versions; RUNTIME: libgomp, libomp, libomptarget
     gen_names.py --check RUNTIME VERSION=LIBRARY...   exit 1: each name that the list does not have as the library does
 
 A static library (GCC's libgomp.a, where there is no other of this version) says which names there are. Their nodes are

@@ -68,7 +68,8 @@ def for_flang(line: str, version: str, output: Path) -> str:
     for source in re.findall(r"\S+\.c(?= )", line):
         compiled = f"{output}_{Path(source).stem}.o"
         flags = " ".join(re.findall(r" -I\S+", line))
-        line = line.replace(" && ", f" && /usr/bin/clang-{version} -fopenmp -O2 -g {flags} -c {source} -o {compiled} && ", 1)
+        line = line.replace(" && ", 
+                            f" && /usr/bin/clang-{version} -fopenmp -O2 -g {flags} -c {source} -o {compiled} && ", 1)
         line = re.sub(rf" {re.escape(source)}(?= (?!-o {re.escape(compiled)}))", f" {compiled}", line)
     return line
 
@@ -85,7 +86,8 @@ def build_line(build: Path, line: str, binary: str, compiler: str, output: Path)
     line = re.sub(r" -MMD -MT \S+ -MF \S+", "", line).partition(" && /usr/bin/cmake -E")[0]
     name, version = split_version(compiler)
     driver = {"gcc": (r"(gcc|g\+\+)-12", rf"\1-{version}"), "clang": (r"(clang\+\+|clang)-19", rf"\1-{version}"),
-              "gfortran": (r"(gfortran)-12", rf"\1-{version}"), "flang": (r"gfortran-12", f"flang-{version}")}[name]  # fmt: skip
+              "gfortran": (r"(gfortran)-12", rf"\1-{version}"),
+              "flang": (r"gfortran-12", f"flang-{version}")}[name]  # fmt: skip
     line = re.sub(r"/usr/bin/" + driver[0] + r"(?= )", "/usr/bin/" + driver[1], line)
     line = line.replace("-L/usr/lib/llvm-19/", f"-L/usr/lib/llvm-{version}/")
     if name == "flang":
@@ -135,7 +137,8 @@ def first_error(text: str) -> str:
 def attempt(job: Job) -> str:
     os.makedirs(job.folder, exist_ok=True)
     try:
-        built = subprocess.run(["sh", "-c", job.build], capture_output=True, text=True, timeout=SECONDS, errors="replace")
+        built = subprocess.run(["sh", "-c", job.build], capture_output=True, text=True, timeout=SECONDS,
+                               errors="replace")  # fmt: skip
         if built.returncode != 0:
             return f"refused: {first_error(built.stderr)}"
         environment = {"PATH": os.environ["PATH"], "HOME": "/tmp"} | job.environment
@@ -186,7 +189,8 @@ def keep(compiler: str, results: dict[str, str]) -> None:
     """One compiler at a time: others may have written in between."""
     known = read_results()
     known.setdefault(compiler, {}).update(results)
-    lines = [f"{name} {program} {result}\n" for name, of in sorted(known.items()) for program, result in sorted(of.items())]
+    lines = [f"{name} {program} {result}\n" 
+             for name, of in sorted(known.items()) for program, result in sorted(of.items())]  # fmt: skip
     RESULTS.write_text(HEAD + "".join(lines))
 
 
