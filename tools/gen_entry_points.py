@@ -30,8 +30,8 @@ name, for the reason that is given. [Symbol versions](design/symbol-versions-and
 @snapshots@
 """
 LINES = {
-    False: "marline: fatal: NAME (PURPOSE) is not provided by Marline yet; run this program with its compiler's own OpenMP "
-           "runtime, or without that construct",
+    False: "marline: fatal: NAME (PURPOSE) is not provided by Marline yet; run this program with its compiler's own "
+           "OpenMP runtime, or without that construct",
     True: "marline: fatal: NAME (PURPOSE) is not provided by libmarline-target; run this program with LLVM's own "
           "libomptarget, or without that call",
 }  # fmt: skip
@@ -68,7 +68,10 @@ def grouped(lists: Lists, runtime: str, names: dict[str, str]) -> list[str]:
     rows: dict[tuple[str, str], list[str]] = defaultdict(list)
     for name, reason in names.items():
         rows[reason, write_versions(frozenset(lists.names[runtime][name]), known)].append(name)
-    return [f"| {shown(of)} | {TITLES[runtime]} {versions} | {reason} |" for (reason, versions), of in sorted(rows.items())]
+    return [
+        f"| {shown(of)} | {TITLES[runtime]} {versions} | {reason} |" 
+        for (reason, versions), of in sorted(rows.items())
+    ]
 
 
 def shown(names: list[str], most: int = 24) -> str:
@@ -79,7 +82,9 @@ def shown(names: list[str], most: int = 24) -> str:
 
 def added(lists: Lists) -> list[str]:
     """Names that not every version has."""
-    lines = ["## Names that not all versions have", "", "| name | runtime | versions | version nodes | |", "|---|---|---|---|---|"]
+    lines = ["## Names that not all versions have", "",
+             "| name | runtime | versions | version nodes | |",
+             "|---|---|---|---|---|"]
     for runtime, title in TITLES.items():
         known, no, never = lists.versions(runtime), refused(lists, runtime), absent(lists, runtime)
         for name, of_name in sorted(lists.names[runtime].items()):

@@ -248,7 +248,8 @@ def not_passed(newer: Newer, titles: dict[str, str]) -> list[str]:
     if not newer.passed:
         return []
     lines = ["## Programs that do not pass with a newer compiler", "",
-             "Of those that the tests build with an older compiler of the same kind (GCC 12, Clang 19, gfortran 12).", "",
+             "Of those that the tests build with an older compiler of the same kind (GCC 12, Clang 19, gfortran 12).",
+             "",
              "| compiler | passed | others |", "|---|---|---|"]  # fmt: skip
     for key, title in titles.items():
         if key in newer.passed:

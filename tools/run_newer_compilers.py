@@ -85,7 +85,8 @@ def build_line(build: Path, line: str, binary: str, compiler: str, output: Path)
     """The command line of the program for its base compiler, for this one and to another file."""
     line = re.sub(r" -MMD -MT \S+ -MF \S+", "", line).partition(" && /usr/bin/cmake -E")[0]
     name, version = split_version(compiler)
-    driver = {"gcc": (r"(gcc|g\+\+)-12", rf"\1-{version}"), "clang": (r"(clang\+\+|clang)-19", rf"\1-{version}"),
+    driver = {"gcc": (r"(gcc|g\+\+)-12", rf"\1-{version}"),
+              "clang": (r"(clang\+\+|clang)-19", rf"\1-{version}"),
               "gfortran": (r"(gfortran)-12", rf"\1-{version}"),
               "flang": (r"gfortran-12", f"flang-{version}")}[name]  # fmt: skip
     line = re.sub(r"/usr/bin/" + driver[0] + r"(?= )", "/usr/bin/" + driver[1], line)

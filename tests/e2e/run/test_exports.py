@@ -71,7 +71,8 @@ FILES = {
     "tests/abi/libomp.names": "omp_a 8-9 OMP_1.0 VERSION\nomp_a_ 8-9 VERSION\n__kmpc_b 9 VERSION\nkmp_debug 9 -\n",
     "tests/abi/libgomp.names": "omp_a 1-2 OMP_1.0\nomp_a_8_ 1-2 OMP_1.0\nGOMP_c 1-2 GOMP_1.0\n"
                                "GOMP_d 2 GOMP_9.0\nomp_other 2 GOMP_9.0\n",
-    "tests/abi/libomptarget.names": "__tgt_e 7 VERS1.0\n__tgt_f 7 VERS1.0\nomp_a 7 VERS1.0\n__tgt_none 7 VERS1.0\n",
+    "tests/abi/libomptarget.names": "__tgt_e 7 VERS1.0\n__tgt_f 7 VERS1.0\nomp_a 7 VERS1.0\n"
+                                       "__tgt_none 7 VERS1.0\n",
     "tests/abi/by_version.txt": "omp_other another layout\n",
     "tests/abi/exceptions.txt": "kmp_deb* internal\nGOACC_* another model\n__tgt_none nobody asks\n",
     "runtime/abi/not_provided.txt": "__kmpc_b a purpose\n",
@@ -160,7 +161,8 @@ def test_the_check_accepts_what_is_in_order(tree):
         ("tests/abi/libomp.names", "omp_a_ 8-9", "omp_a 9", "omp_a: two lines for version 9"),
         ("target.c", "void __tgt_e(void){}", "", "__tgt_e: missing, and in neither offload/not_provided.txt"),
         ("target.map", "VERS1.0", "VERS2.0", "__tgt_e: missing"),
-        ("offload/not_provided.txt", "__tgt_f", "__tgt_typo", "__tgt_typo: in offload/not_provided.txt, but not among"),
+        ("offload/not_provided.txt", "__tgt_f", "__tgt_typo",
+         "__tgt_typo: in offload/not_provided.txt, but not among"),
         ("tests/abi/libomptarget.names", "__tgt_e 7", "__tgt_e 7,15", "libomptarget.so.15: missing"),
         ("tests/abi/libomptarget.names", "VERS1.0", "VERS2.0", "__tgt_e: libomptarget has it at VERS2.0"),
         ("targets.map", "VERS1.0 { };", "", "libomptarget.so.7: defines VERSION, not VERS1.0"),

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 typedef struct {
-  void *shareds;
-  int32_t (*routine)(int32_t, void *);
+  void* shareds;
+  int32_t (*routine)(int32_t, void*);
 } Block;
 typedef struct {
   intptr_t address;
@@ -21,22 +21,22 @@ typedef struct {
   uint8_t flags;
 } Depend;
 
-int32_t __kmpc_global_thread_num(void *);
-Block *__kmpc_omp_task_alloc(void *, int32_t, int32_t, size_t, size_t, int32_t (*)(int32_t, void *));
-int32_t __kmpc_omp_task(void *, int32_t, Block *);
-int32_t __kmpc_omp_task_with_deps(void *, int32_t, Block *, int32_t, Depend *, int32_t, Depend *);
+int32_t __kmpc_global_thread_num(void*);
+Block* __kmpc_omp_task_alloc(void*, int32_t, int32_t, size_t, size_t, int32_t (*)(int32_t, void*));
+int32_t __kmpc_omp_task(void*, int32_t, Block*);
+int32_t __kmpc_omp_task_with_deps(void*, int32_t, Block*, int32_t, Depend*, int32_t, Depend*);
 
 enum { kTied = 1, kFinal = 2, kMerged = 4, kPriority = 32, kOut = 3, kTimes = 200 };
 
 static volatile int written, children;
 
-static int32_t write_it(int32_t thread, void *block) {
+static int32_t write_it(int32_t thread, void* block) {
   (void)thread;
-  *(int *)*(void **)((Block *)block)->shareds = 7;
+  *(int*)*(void**)((Block*)block)->shareds = 7;
   return 0;
 }
 
-static int32_t create_children(int32_t thread, void *block) {
+static int32_t create_children(int32_t thread, void* block) {
   for (int i = 0; i < 4; i++) {
 #pragma omp task
 #pragma omp atomic
@@ -46,19 +46,19 @@ static int32_t create_children(int32_t thread, void *block) {
   return write_it(thread, block);
 }
 
-static Block *block_of(int flags, int32_t (*routine)(int32_t, void *), volatile int *target) {
-  Block *block = __kmpc_omp_task_alloc(0, __kmpc_global_thread_num(0), flags, 40, sizeof(void *), routine);
-  *(volatile int **)block->shareds = target;
+static Block* block_of(int flags, int32_t (*routine)(int32_t, void*), volatile int* target) {
+  Block* block = __kmpc_omp_task_alloc(0, __kmpc_global_thread_num(0), flags, 40, sizeof(void*), routine);
+  *(volatile int**)block->shareds = target;
   return block;
 }
 
-static void create(int flags, int32_t (*routine)(int32_t, void *)) {
+static void create(int flags, int32_t (*routine)(int32_t, void*)) {
   written = 0;
   __kmpc_omp_task(0, __kmpc_global_thread_num(0), block_of(flags, routine, &written));
   CHECK_EQ(written, 7);
 }
 
-static void create_between(volatile int *value) {
+static void create_between(volatile int* value) {
   int seen = 0;
 #pragma omp task depend(inout : value[0])
   {
@@ -67,7 +67,7 @@ static void create_between(volatile int *value) {
     *value = 1;
   }
   Depend on = {(intptr_t)value, sizeof(int), kOut};
-  Block *block = block_of(kTied | kMerged, write_it, value);
+  Block* block = block_of(kTied | kMerged, write_it, value);
   __kmpc_omp_task_with_deps(0, __kmpc_global_thread_num(0), block, 1, &on, 0, 0);
   CHECK_EQ(*value, 7); /* after the predecessor, which writes 1 */
 #pragma omp task depend(inout : value[0]) shared(seen)

@@ -20,8 +20,8 @@ namespace marline::kmp {
 namespace {
 
 // Whether the compiler wants the task to be run in place. flang (22 and 23) makes of `if(.false.)` this flag and an
-// ordinary call. It makes the same of `mergeable`, so such tasks are run in place, too, as by libomp. Clang does not set
-// the flag.
+// ordinary call. It makes the same of `mergeable`, so such tasks are run in place, too, as by libomp. Clang does not
+// set the flag.
 bool is_merged(const Task* task) { return task->has(task_flag::kMergeable); }
 
 // The block of a task with destructors, or of a transparent task.
