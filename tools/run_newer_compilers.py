@@ -103,7 +103,8 @@ def tests_of(build: Path) -> dict[str, tuple[list[str], dict[str, str]]]:
     commands = {name: re.findall(r'"((?:[^"\\]|\\.)*)"', words)
                 for name, words in re.findall(r"^add_test\(\[=\[(programs\.\S+)\]=\] (.*)\)$", text, re.MULTILINE)}
     tests = {}
-    for name, words in re.findall(r"^set_tests_properties\(\[=\[(programs\.\S+)\]=\] PROPERTIES (.*)\)$", text, re.MULTILINE):
+    for name, words in re.findall(r"^set_tests_properties\(\[=\[(programs\.\S+)\]=\] PROPERTIES (.*)\)$", text,
+                                  re.MULTILINE):  # fmt: skip
         listed = re.search(r' ENVIRONMENT "((?:[^"\\]|\\.)*)"', " " + words)
         pairs = [pair.split("=", 1) for pair in re.split(r"(?<!\\);", listed[1])] if listed else []
         tests[name] = (commands[name], {key: value for key, value in pairs})

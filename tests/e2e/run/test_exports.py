@@ -89,7 +89,7 @@ FILES = {
 }
 
 LIBRARIES = {"library": "lib/libmarline.so", "target": "lib/marline/libmarline-target.so",
-             "targets": "lib/marline/compat/libomptarget.so.7", "compat": f"lib/marline/compat/{COMPAT[0]}"}  # fmt: skip
+             "targets": "lib/marline/compat/libomptarget.so.7", "compat": f"lib/marline/compat/{COMPAT[0]}"}
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -214,7 +214,7 @@ def version_of_libgomp() -> int:
 
 
 def test_the_lists_are_what_installed_runtimes_export():
-    """Of the versions that have a list. The others, which come from newer releases, are read with tools/gen_names.py."""
+    """Of the versions that have a list. Others, of newer releases, are read with tools/gen_names.py."""
     found = [(runtime, version or version_of_libgomp(), path) for runtime, version, path in INSTALLED
              if Path(path).is_file() and (version or version_of_libgomp())]  # fmt: skip
     if not found:
