@@ -13,7 +13,7 @@
 #include <omp.h>
 #include <stdint.h>
 #ifdef HAVE_EVENTS
-#include <marline.h>
+#include "marline/marline.h"
 #endif
 
 enum { kMaxChildren = 5, kDepth = 5 };
