@@ -49,7 +49,7 @@ struct Options {
   // Of the lists with one entry per nesting level; deeper levels use the last entry.
   static constexpr int kMaxLevels = 16;
 
-  // Up to this number of priorities, each has its own position in the order (sched/priority_bucket.hpp).
+  // Up to this number of priorities, each has its own position in the order (task/priority_bucket.hpp).
   static constexpr int kExactPriorities = 4096;
 
   static constexpr uint32_t kLineageBytes = 48;   // sizeof(Lineage)
@@ -117,7 +117,7 @@ struct Options {
     bool asynchronous;
     // Resolved, from the fields above and OMP_MAX_TASK_PRIORITY:
     bool on;                 // priorities have an effect
-    bool exact;              // no task's priority exceeds the number of buckets (sched/priority_bucket.hpp)
+    bool exact;              // no task's priority exceeds the number of buckets (task/priority_bucket.hpp)
     uint32_t lineage_bytes;  // of each task, if priorities propagate; otherwise 0
     bool profiles;           // the runtime recognises tasks that send (graph/profile.hpp)
     bool propagates;         // tasks keep their predecessors (graph/lineage.hpp)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ready tasks with a priority (OpenMP 5.2, section 12.4), in a queue beside each member's deque, which exists only if
-// priorities are enabled (options().priority.on). Buckets (sched/priority_bucket.hpp) under a bitmap of two levels:
+// priorities are enabled (options().priority.on). Buckets (task/priority_bucket.hpp) under a bitmap of two levels:
 // both operations take a constant time, however many priorities there are. Any thread, under the queue's lock.
 //
 // The order is relaxed. A worker takes a task from the highest of its own buckets, and from other members' buckets only
@@ -17,7 +17,7 @@
 #include "base/intrusive.hpp"
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
-#include "sched/priority_bucket.hpp"
+#include "task/priority_bucket.hpp"
 #include "task/task.hpp"
 
 #include <bit>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bucket of a priority: monotone, exact at both ends, within its bound in between, and within the array.
-#include "sched/priority_bucket.hpp"
+#include "task/priority_bucket.hpp"
 
 #include <gtest/gtest.h>
 
