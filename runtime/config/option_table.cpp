@@ -95,9 +95,10 @@ bool read_schedule_kind(Cursor& in, LoopSchedule& kind) {
 bool read_places(Cursor& in, Options& to) {
   const char* whole = in.mark();
   const int word = in.accept_one_of(kPlaceWords);
-  int64_t count;
+  int64_t number;
   const bool good = word < 0 ? strchr("{!0123456789", *whole) != nullptr
-                             : in.at_end() || (in.accept('(') && in.accept_number(1, INT_MAX, count) &&
+                             : in.at_end() || (in.accept('(') && in.accept_number(1, INT_MAX, number) &&
+                                               (!in.accept(':') || in.accept_number(1, INT_MAX, number)) &&
                                                in.accept(')') && in.at_end());
   in.reset(whole);
   if (good) return read_rest(in, to.places);
@@ -105,7 +106,7 @@ bool read_places(Cursor& in, Options& to) {
   if (is_news("OMP_PLACES", whole)) {
     warn(
         "OMP_PLACES=\"%s\" is not usable: expected threads, cores, ll_caches, numa_domains or sockets, each with an "
-        "optional (count), or a list of {numbers}; using \"%s\"",
+        "optional (count) or (count:increment), or a list of {numbers}; using \"%s\"",
         whole, to.places);
   }
   in.reset(whole + strlen(whole));
@@ -321,7 +322,8 @@ constexpr Option kOptions[] = {
      "Whether and how threads are bound to places. `auto`: true if OMP_PLACES is given, else false.", read_proc_bind,
      show_proc_bind},
     {"OMP_PLACES", "",
-     "threads, cores, ll_caches, numa_domains or sockets, each with an optional (count), or a list of {numbers}",
+     "threads, cores, ll_caches, numa_domains or sockets, each with an optional (count) or "
+     "(count:increment), or a list of {numbers}",
      "The places that threads are bound to. Empty: cores, when binding is asked for.", read_places,
      [](Text& out, const Options& from) { out.add("%s", from.places); }},
     {"OMP_DISPLAY_ENV", "false", "true, false or verbose",

@@ -60,14 +60,15 @@ class PlaceReader {
 
   bool read_level(int level) {
     const MaskList& objects = topology_.level[level];
-    int64_t wanted = objects.count;
+    int64_t wanted = objects.count, step = 1;
     if (in_.accept('(')) {
       if (!in_.accept_number(1, INT32_MAX, wanted)) return fail("expected a positive number of places");
+      if (in_.accept(':') && !in_.accept_number(1, INT32_MAX, step)) return fail("expected a positive increment");
       if (!in_.accept(')')) return fail("expected )");
     }
     if (!in_.at_end()) return fail("unexpected text");
-    for (int i = 0; i < objects.count && i < wanted; ++i) {
-      if (!append(result_, objects.masks[i])) return false;
+    for (int64_t i = 0; i < wanted && i * step < objects.count; ++i) {
+      if (!append(result_, objects.masks[i * step])) return false;
     }
     return true;
   }
