@@ -76,6 +76,7 @@ inline constexpr const char* kOptionNames[] = {
     "OMP_STACKSIZE",
     "OMP_TARGET_OFFLOAD",
     "OMP_TEAMS_THREAD_LIMIT",
+    "OMP_THREADS_RESERVE",
     "OMP_THREAD_LIMIT",
     "OMP_TOOL",
     "OMP_TOOL_LIBRARIES",

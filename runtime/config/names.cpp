@@ -25,7 +25,6 @@ constexpr struct {
   const char* holds_anyway;
   const char* instead;
 } kNotObeyed[] = {
-    {"OMP_THREADS_RESERVE", "", "no threads are reserved"},
     {"KMP_TEAMS_THREAD_LIMIT", "", "set OMP_NUM_TEAMS and OMP_TEAMS_THREAD_LIMIT"},
     {"KMP_TEAMS_PROC_BIND", "", "teams are bound as OMP_PROC_BIND says"},
     {"KMP_PLACE_THREADS", "", "set KMP_HW_SUBSET"},

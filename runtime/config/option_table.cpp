@@ -62,6 +62,36 @@ void show_num_threads(Text& out, const Options& from) {
   for (int i = 0; i < from.num_threads_count; ++i) out.add("%s%d", i == 0 ? "" : ",", from.num_threads[i]);
 }
 
+// OpenMP 6.0, section 4.3.10: a number, a type, or a list of types with numbers.
+bool read_threads_reserve(Cursor& in, Options& to) {
+  to.reserved_structured = 1;
+  to.reserved_agents = 0;
+  if (read_number(in, 0, INT_MAX, to.reserved_structured)) return true;
+  int types = 0, numbers = 0;
+  do {
+    int* number = in.accept_word("structured")   ? &to.reserved_structured
+                  : in.accept_word("free_agent") ? &to.reserved_agents
+                                                 : nullptr;
+    if (number == nullptr) return false;
+    ++types;
+    *number = Options::kAllThreads;
+    if (!in.accept('(')) continue;
+    if (!read_number(in, 0, INT_MAX, *number) || !in.accept(')')) return false;
+    ++numbers;
+  } while (in.accept(','));
+  return types == 1 || types == numbers;
+}
+
+void show_threads_reserve(Text& out, const Options& from) {
+  auto show = [&out](const char* type, int number) {
+    number == Options::kAllThreads ? out.add("%s", type) : out.add("%s(%d)", type, number);
+  };
+  const bool one = from.reserved_structured == Options::kAllThreads || from.reserved_agents == Options::kAllThreads;
+  if (!one || from.reserved_structured == Options::kAllThreads) show("structured", from.reserved_structured);
+  if (!one) out.add(",");
+  if (!one || from.reserved_agents == Options::kAllThreads) show("free_agent", from.reserved_agents);
+}
+
 bool read_proc_bind(Cursor& in, Options& to) {
   to.proc_bind_count = 0;
   if (in.accept_word("auto")) return true;
@@ -306,6 +336,12 @@ constexpr Option kOptions[] = {
     {"OMP_THREAD_LIMIT", "2147483647", "a positive number", "Threads of a contention group, at most.",
      [](Cursor& in, Options& to) { return read_number(in, 1, INT_MAX, to.thread_limit); },
      [](Text& out, const Options& from) { show_number(out, from.thread_limit); }},
+    {"OMP_THREADS_RESERVE", "structured(1),free_agent(0)",
+     "a number, structured or free_agent, or a list of structured(number) and free_agent(number)",
+     "How many threads of the thread limit are kept for regions (`structured`; a number alone means this) and for "
+     "tasks "
+     "with `threadset(omp_pool)` outside of their team (`free_agent`). A type without a number: all.",
+     read_threads_reserve, show_threads_reserve},
     {"OMP_STACKSIZE", "auto", "auto, or a number and B, K, M or G (K if none), at least 16K",
      "Stack of a thread that the runtime creates. `auto`: as the first thread's (`ulimit -s`), but from 4M to 64M; 4M "
      "if the process's memory is limited (`ulimit -v`).",

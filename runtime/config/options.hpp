@@ -68,6 +68,9 @@ struct Options {
   int max_active_levels;  // resolved: from OMP_MAX_ACTIVE_LEVELS, OMP_NESTED, or the lists' lengths
   static constexpr int kNoThreadLimit = INT32_MAX;
   int thread_limit;  // of each contention group; kNoThreadLimit: no limit
+  // OMP_THREADS_RESERVE; kAllThreads: as many as the thread limit allows.
+  static constexpr int kAllThreads = -1;
+  int reserved_structured, reserved_agents;
   size_t stacksize;  // bytes
   WaitPolicy wait_policy;
   ProcBind proc_bind[kMaxLevels];

@@ -219,6 +219,8 @@ void take_changeable(Options& to, const Options& from) {
   to.nested = from.nested;
   to.max_active_levels = from.max_active_levels;
   to.thread_limit = from.thread_limit;
+  to.reserved_structured = from.reserved_structured;
+  to.reserved_agents = from.reserved_agents;
   to.process_threads = from.process_threads;
   to.stacksize = from.stacksize;
   to.fiber_stacksize = from.fiber_stacksize;
@@ -235,9 +237,9 @@ void take_changeable(Options& to, const Options& from) {
 // threads, and how threads share work and CPUs. Stack sizes are not among them, nor variables that make the program
 // print, load or write.
 constexpr const char* kHarmless[] = {
-    "OMP_NUM_THREADS",       "OMP_DYNAMIC",     "OMP_SCHEDULE",          "OMP_NESTED", "OMP_MAX_ACTIVE_LEVELS",
-    "OMP_THREAD_LIMIT",      "OMP_WAIT_POLICY", "OMP_PROC_BIND",         "OMP_PLACES", "OMP_CANCELLATION",
-    "OMP_MAX_TASK_PRIORITY", "OMP_NUM_TEAMS",   "OMP_TEAMS_THREAD_LIMIT"};
+    "OMP_NUM_THREADS",       "OMP_DYNAMIC",     "OMP_SCHEDULE",           "OMP_NESTED",         "OMP_MAX_ACTIVE_LEVELS",
+    "OMP_THREAD_LIMIT",      "OMP_WAIT_POLICY", "OMP_PROC_BIND",          "OMP_PLACES",         "OMP_CANCELLATION",
+    "OMP_MAX_TASK_PRIORITY", "OMP_NUM_TEAMS",   "OMP_TEAMS_THREAD_LIMIT", "OMP_THREADS_RESERVE"};
 
 const char* from_environment(const char* name) {
   for (const char* one : kHarmless) {

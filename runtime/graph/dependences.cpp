@@ -19,6 +19,7 @@
 #include "graph/recorded_graph.hpp"
 #include "graph/successors.hpp"
 #include "graph/table.hpp"
+#include "sched/pool_tasks.hpp"
 #include "graph/transparent_scope.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
@@ -285,7 +286,11 @@ void notify_all(Task* task, TaskFifo& ready, TaskFifo& nodes) {
 [[gnu::noinline]] void finish_nodes(Worker* worker, TaskFifo& ready, TaskFifo& nodes) {
   while (Task* node = nodes.pop_front()) {
     if (node->has(task_flag::kClaimed)) [[unlikely]] {
-      pass_claimed(worker, node, nodes);
+      if (!is_pool_task(node)) {
+        pass_claimed(worker, node, nodes);
+      } else if (node->exclusions == nullptr || exclusions_take(node)) {
+        offer_to_pool(node);
+      }
       continue;
     }
     if (node->has(task_flag::kGated)) [[unlikely]] {
@@ -510,7 +515,10 @@ Task* queue_all_but_oldest(Worker* worker, Task* next, TaskFifo& ready) {
   if (task->has(task_flag::kReplayed)) notify_recorded(worker, task, ready);
   notify_all(task, ready, nodes);
   finish_nodes(worker, ready, nodes);
-  return queue_all_but_oldest(worker, nullptr, ready);
+  Task* next = queue_all_but_oldest(worker, nullptr, ready);
+  if (next == nullptr || worker == nullptr || worker->member == nullptr || !is_guest(worker->member)) return next;
+  enqueue(worker, next);  // a free agent runs no tasks of the team (sched/pool_tasks.hpp)
+  return nullptr;
 }
 
 [[gnu::noinline]] Task* finish_nodes_after(Worker* worker, Task* next, TaskFifo& nodes) {
@@ -524,7 +532,7 @@ Task* queue_all_but_oldest(Worker* worker, Task* next, TaskFifo& ready) {
 Task* release_successors(Worker* worker, Task* task) {
   if (task->exclusions != nullptr || options().priority.propagates ||
       task->has(task_flag::kReplayed | task_flag::kClaimed)) [[unlikely]] {
-    if (task->has(task_flag::kClaimed)) report_left_ended(task);
+    if (task->has(task_flag::kClaimed) && !is_pool_task(task)) report_left_ended(task);
     return release_unusual(worker, task);
   }
   Task* next = nullptr;

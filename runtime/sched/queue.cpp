@@ -9,6 +9,7 @@
 #include "config/options.hpp"
 #include "sched/constraint.hpp"
 #include "sched/idle.hpp"
+#include "sched/pool_tasks.hpp"
 #include "sched/progress.hpp"
 #include "tool/tool.hpp"
 
@@ -33,7 +34,7 @@ Member* membership_in(Worker* worker, const Team* team) {
   for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
     if (m->team == team) return m;
   }
-  return nullptr;
+  return guest_place_in(worker, team);
 }
 
 Task* pop_resumed(Worker* worker) {
@@ -177,6 +178,14 @@ Task* find_yielded(Worker* worker) {
   return worker->yielded.pop_front();
 }
 
+// A pool task of the teams within the worker's reach (sched/pool_tasks.hpp).
+[[gnu::noinline]] Found find_pool_task(Worker* worker) {
+  for (Member* m = worker->memberships; m != nullptr; m = next_in_reach(m)) {
+    if (Task* task = take_pool_task(worker, m->team)) return {task, m};
+  }
+  return {};
+}
+
 // The worker has looked at all teams within its reach, so a wake-up for a team out of its reach is passed on.
 [[gnu::noinline]] void settle_wakeup(Worker* worker, const Member* bound) {
   worker->nesting.must_wake = false;
@@ -199,6 +208,9 @@ Found find_next(Worker* worker) {
       if (Task* task = take_deferred(worker, m)) return {task, m};
     }
   }
+  if (pool_in_use()) [[unlikely]] {
+    if (Found found = find_pool_task(worker)) return found;
+  }
   if (Task* task = find_yielded(worker)) {
     progress_when_all_yield(worker);
     return {task, membership_in(worker, task->team)};
@@ -218,7 +230,13 @@ bool team_has_work(Worker* worker, Member* member) {
     if (priorities && !other.urgent->empty()) return true;
     if (other.shared != nullptr && shared_in_sight(&other)) return true;
   }
-  return false;
+  return pool_tasks_in_sight(team);
+}
+
+void inject(Team* team, Task* task) {
+  team->injected.push(task);
+  fence_seq_cst();  // the push is before the look at the sleepers (sched/idle.hpp)
+  wake_for_task(team);
 }
 
 void let_go(Worker* worker, Waiter waiter) {
@@ -235,7 +253,12 @@ void let_go(Worker* worker, Waiter waiter) {
   }
 }
 
+// Nobody takes tasks from a guest's place (sched/pool_tasks.hpp).
 [[gnu::noinline]] bool enqueue_shared(Member* member, Task* task, QueueClass kind) {
+  if (is_guest(member)) {
+    inject(member->team, task);
+    return true;
+  }
   uint32_t coin = options().schedule.policy == SchedulePolicy::kRandom ? next_random(member->worker) : 0;
   return push_shared(member, task, kind, coin);
 }
@@ -284,9 +307,7 @@ void enqueue(Worker* worker, Task* task) {
     enqueue_own(member, task, class_of(task));
     return;
   }
-  team->injected.push(task);
-  fence_seq_cst();
-  wake_for_task(team);
+  inject(team, task);
 }
 
 void enqueue_own(Member* member, Task* task, QueueClass kind) {
@@ -312,7 +333,7 @@ void give_back(Member* member, Task* task) {
 
 bool is_overtaken(Worker* worker, Task* task) {
   Member* member = membership_in(worker, task->team);
-  if (member == nullptr) return false;
+  if (member == nullptr || is_guest(member)) return false;
   if (task->priority.load(relaxed) > 0) return member->urgent->highest() > PriorityQueue::bucket_of(task);
   Team* team = member->team;
   for (int i = 0; i < team->size; ++i) {

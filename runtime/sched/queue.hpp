@@ -53,7 +53,7 @@ inline bool priorities_in_use() { return g_priorities_in_use.load(relaxed); }
 // The most urgent or else the newest task of the worker's own queues in `member`. The caller may return it by
 // give_back.
 inline Task* pop_own(Member* member) {
-  if (priorities_in_use()) [[unlikely]] {
+  if (priorities_in_use() && member->urgent != nullptr) [[unlikely]] {  // null: a guest (sched/pool_tasks.hpp)
     if (Task* task = member->urgent->pop()) return task;
   }
   return member->deque.pop();

@@ -35,7 +35,8 @@ struct marline_construct;  // devices.h
 namespace marline {
 
 struct Doacross;
-struct Locality;  // sched/locality.hpp
+struct FreeAgent;  // sched/pool_tasks.hpp
+struct Locality;   // sched/locality.hpp
 struct Member;
 struct NextTask;
 struct SharedQueue;          // sched/locality.hpp
@@ -102,6 +103,8 @@ struct alignas(kCacheLine) Worker {
   // orders no other data.
   Atomic<uint32_t> in_pool{0};
   Worker* next = nullptr;  // link in the lists of idle and of retired workers
+  // Of a thread of the pool that has run tasks outside of its teams (sched/pool_tasks.hpp); owner only.
+  FreeAgent* agent = nullptr;
 };
 
 // The pool for freeing memory; `worker`: the calling thread's, or null.
@@ -188,6 +191,15 @@ struct TeamNesting {
   int of_group = 0;
 };
 
+// The team's queued tasks that threads outside the team may run, too (sched/pool_tasks.hpp). All fields under
+// g_pool_lock.
+struct PoolTasks {
+  TaskFifo tasks;
+  Atomic<int32_t> count{0};  // written under the lock, read without it
+  Team* next = nullptr;      // links of the list of teams with such tasks
+  Team* previous = nullptr;
+};
+
 // The list of a num_threads clause that applies in a region: the team's own or that of a surrounding team. Null: none.
 struct TeamThreadCounts {
   const ThreadCounts* held = nullptr;
@@ -266,6 +278,7 @@ struct alignas(kCacheLine) Team {
   SpinLock deferred_lock;
   TaskFifo deferred;
   Atomic<int32_t> deferred_count{0};
+  PoolTasks pool_tasks;
 };
 
 }  // namespace marline

@@ -82,6 +82,9 @@ inline constexpr uint32_t kInitial = 1u << 20;
 inline constexpr uint32_t kObserved = kInitial, kClaimed = kInitial;
 // The same bit in other tasks, until their creation: the task is transparent (construct/task/transparent.hpp).
 inline constexpr uint32_t kTransparent = kInitial;
+// The same bit together with the highest NUMA domain: threads outside the team may run the task, too
+// (sched/pool_tasks.hpp). For the whole life of the task; its affinity, if it has one, is not kept.
+inline constexpr uint32_t kInPool = kInitial | 0xffu << kDomainShift;
 // Persistent graphs (construct/task/persistent.hpp).
 inline constexpr uint32_t kInGraph = 1u << 16;     // the tasks that this task creates belong to its graph
 inline constexpr uint32_t kPersistent = 1u << 17;  // a graph owns the descriptor, and frees it

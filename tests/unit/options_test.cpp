@@ -413,7 +413,6 @@ TEST(Names, MisspeltOnesAreNamedWithTheNearest) {
 TEST(Names, WhatIsNotObeyedIsSaid) {
   EXPECT_NE(names_warnings({"KMP_TEAMS_THREAD_LIMIT=4"}).find("KMP_TEAMS_THREAD_LIMIT is not obeyed"),
             std::string::npos);
-  EXPECT_NE(names_warnings({"OMP_THREADS_RESERVE=1"}).find("not obeyed"), std::string::npos);
   for (const char* variable : {"KMP_HOT_TEAMS_MAX_LEVEL=2", "KMP_HOT_TEAMS_MODE=1", "KMP_LOCK_KIND=tas", "GOMP_DEBUG=1",
                                "KMP_DETERMINISTIC_REDUCTION=true", "LIBOMP_NUM_HIDDEN_HELPER_THREADS=8",
                                "KMP_DISP_NUM_BUFFERS=9", "GOMP_RTEMS_THREAD_POOLS=1", "KMP_INHERIT_FP_CONTROL=off"}) {

@@ -54,6 +54,7 @@ inline constexpr int32_t kTaskDestructors = 0x8;
 inline constexpr int32_t kTaskProxy = 0x10;  // completes when a library calls __kmpc_proxy_task_completed
 inline constexpr int32_t kTaskPriority = 0x20;
 inline constexpr int32_t kTaskDetachable = 0x40;
+inline constexpr int32_t kTaskInPool = 0x80;  // threadset(omp_pool), since Clang 22
 inline constexpr int32_t kTaskTransparent =
     0x100;  // Clang 23.1 and 24, whatever the clause's argument is, omp_not_impex too
 

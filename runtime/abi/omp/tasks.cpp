@@ -6,6 +6,7 @@
 #include "construct/task/task.hpp"
 #include "exec/worker/frames.hpp"
 #include "sched/library_call.hpp"
+#include "sched/pool_tasks.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
 
@@ -24,6 +25,18 @@ int control_tool(int command, int modifier, void* argument, const void* codeptr)
   return result;
 }
 
+// A free agent is a thread outside the task's team, and stays one as the primary thread of the regions that it opens
+// (OpenMP 6.0, glossary).
+bool is_free_agent(const Member* member) {
+  while (member != nullptr && !is_guest(member)) {
+    if (member->index != 0 || member->team->level == 0) return false;
+    member = member->team->parent_member;
+  }
+  return member != nullptr;
+}
+
+int ancestor_is_free_agent(int level) { return is_free_agent(ancestor_member(level)) ? 1 : 0; }
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -40,6 +53,11 @@ int omp_in_explicit_task() {
   return task == nullptr || task->has(task_flag::kImplicit) ? 0 : 1;
 }
 [[gnu::alias("omp_in_explicit_task")]] int omp_in_explicit_task_();
+
+int omp_is_free_agent() { return is_free_agent(current_member()) ? 1 : 0; }
+[[gnu::alias("omp_is_free_agent")]] int omp_is_free_agent_();
+int omp_ancestor_is_free_agent(int level) { return ancestor_is_free_agent(level); }
+int omp_ancestor_is_free_agent_(const int32_t* level) { return ancestor_is_free_agent(*level); }
 
 int omp_get_max_task_priority() { return options().max_task_priority; }
 [[gnu::alias("omp_get_max_task_priority")]] int omp_get_max_task_priority_();

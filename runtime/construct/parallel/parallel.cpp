@@ -7,6 +7,7 @@
 #include "config/options.hpp"
 #include "construct/parallel/thread_counts.hpp"
 #include "exec/team/barrier.hpp"
+#include "exec/team/free_agent.hpp"
 #include "exec/team/team.hpp"
 #include "exec/view/affinity_display.hpp"
 #include "exec/worker/frames.hpp"
@@ -92,7 +93,8 @@ Team* initial_team_of(Team* team) {
 // Takes up to `threads` - 1 more threads from the group's limit; returns the number with the calling thread.
 [[gnu::noinline]] int take_from_group(const Worker* worker, int threads) {
   Atomic<int>& taken = initial_team_of(worker->member->team)->nesting.group_threads;
-  int limit = worker->task->icvs->thread_limit - 1;  // without the initial thread
+  Guard<SpinLock> guard(g_agents_lock);                                       // free agents count, too
+  int limit = structured_thread_limit(worker->task->icvs->thread_limit) - 1;  // without the initial thread
   int before = taken.load(relaxed), more;
   do {
     more = std::clamp(limit - before, 0, threads - 1);

@@ -13,6 +13,7 @@
 #include "exec/worker/suspend.hpp"
 #include "sched/constraint.hpp"
 #include "sched/held.hpp"
+#include "sched/pool_tasks.hpp"
 #include "sched/queue.hpp"
 #include "tool/target_observer.hpp"
 
@@ -70,6 +71,19 @@ void run_awaited_tasks_here(const Awaited& awaited) {
   }
 }
 
+// The same for tasks that threads outside the team may run, too (sched/pool_tasks.hpp).
+[[gnu::noinline]] void run_awaited_pool_tasks_here(const Awaited& awaited) {
+  auto wanted = [](const Task* task, const void* by) { return static_cast<const Awaited*>(by)->includes(task); };
+  for (;;) {
+    Worker* worker = this_worker();
+    if (stack_left(worker->fiber) < worker->fiber->stack.size() / kReservedFraction) break;
+    Task* task = take_pool_task(worker, worker->member->team, wanted, &awaited);
+    if (task == nullptr) break;
+    run_awaited(awaited, task);
+  }
+  flush_reports(this_worker());
+}
+
 // Called once the task is suspended: settles the count and sets the flag with which the last completion wakes the task
 // (task/task.hpp).
 void publish_taskwait(Task* task, void*) {
@@ -101,6 +115,10 @@ void wait_for_children(Task* task) {
   run_awaited_tasks_here({task, nullptr});
   flush_reports(this_worker());
   if (incomplete_children(task) == 0) return;
+  if (pool_in_use()) [[unlikely]] {
+    run_awaited_pool_tasks_here({task, nullptr});
+    if (incomplete_children(task) == 0) return;
+  }
   announce_wait(ompt::State::kWaitTaskwait);
   suspend_task(publish_taskwait, nullptr, {WaitKind::kTaskwait, task, nullptr});
   task->children.fetch_and(~children_word::kWaitingForChildren, relaxed);
@@ -112,6 +130,10 @@ void wait_for_group(Task* task, Taskgroup* group) {
   run_awaited_tasks_here({task, group});
   flush_reports(this_worker());
   if (unfinished(group) == 0) return;
+  if (pool_in_use()) [[unlikely]] {
+    run_awaited_pool_tasks_here({task, group});
+    if (unfinished(group) == 0) return;
+  }
   announce_wait(ompt::State::kWaitTaskgroup);
   suspend_task(publish_taskgroup, group, {WaitKind::kTaskgroup, group, nullptr});
 }

@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "exec/worker/suspend.hpp"
+#include "sched/pool_tasks.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -99,6 +100,11 @@ GccReduction* gcc_reduction_attached(Worker* worker) { return gcc_reductions(wor
 void gcc_reduction_remap(Worker* worker, size_t count, size_t originals, void** addresses) {
   Task* task = worker->task;
   worker = pin_current_task(worker);
+  if (is_guest(worker->member)) {
+    fatal(
+        "code of GCC's takes part in a task reduction on a thread outside its team, for which GCC provides no copy: "
+        "leave out threadset(omp_pool) at the task around it, or set OMP_THREADS_RESERVE=structured");
+  }
   auto thread = static_cast<uintptr_t>(worker->member->index);
   for (size_t i = 0; i < count; ++i) {
     Place place = find_enclosing(task, reinterpret_cast<uintptr_t>(addresses[i]));

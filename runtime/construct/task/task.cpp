@@ -10,6 +10,7 @@
 #include "construct/task/persistent_steps.hpp"
 #include "construct/task/task_events.hpp"
 #include "exec/fiber/fiber.hpp"
+#include "exec/team/free_agent.hpp"
 #include "exec/worker/cancellation.hpp"
 #include "exec/worker/run_task.hpp"
 #include "exec/worker/frames.hpp"
@@ -20,6 +21,7 @@
 #include "graph/profile.hpp"
 #include "sched/constraint.hpp"
 #include "sched/held.hpp"
+#include "sched/pool_tasks.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/target_observer.hpp"
@@ -282,6 +284,23 @@ void spawn_simple(Worker* worker, Task* task, const void* codeptr) {
 
 namespace {
 
+// Threads outside the team may run the task as well, if free agents are possible here.
+bool spawn_into_pool(Worker* worker, Task* task, const Dependence* list, size_t count) {
+  if (worker->task->has(task_flag::kInGraph) || !agents_may_run(worker, task)) {
+    keep_in_team(task);
+    return false;
+  }
+  if (count == 0 || enter_graph(worker, task, list, count)) offer_to_pool(task);
+  return true;
+}
+
+// For a task with kObserved. True: nothing is left to do for the creator.
+[[gnu::noinline]] bool spawn_specially(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                       const void* codeptr) {
+  return is_pool_task(task) ? spawn_into_pool(worker, task, list, count)
+                            : report_to_observer(worker, task, list, count, codeptr);
+}
+
 // The part of a creation after the events for tools.
 [[gnu::noinline]] void spawn(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   if (worker->task->has(task_flag::kFinal | task_flag::kSharesTable)) [[unlikely]] {
@@ -299,7 +318,7 @@ namespace {
   worker = throttle_before_creation(worker);
   become_child(worker, task);
   progress_at_scheduling_point(worker);
-  if (task->has(task_flag::kObserved) && report_to_observer(worker, task, list, count, codeptr)) [[unlikely]] {
+  if (task->has(task_flag::kObserved) && spawn_specially(worker, task, list, count, codeptr)) [[unlikely]] {
     return;
   }
   if (in_graph) [[unlikely]] {

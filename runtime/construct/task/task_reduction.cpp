@@ -10,6 +10,7 @@
 #include "construct/task/gcc_reduction.hpp"
 #include "construct/task/task.hpp"
 #include "exec/worker/suspend.hpp"
+#include "sched/pool_tasks.hpp"
 #include "tool/target_observer.hpp"
 
 #include <cstring>
@@ -127,7 +128,7 @@ ReductionSet* find_set(const Worker* worker, Taskgroup* group, void* address, si
 }  // namespace
 
 void reductions_attach(Worker* worker, const ReductionItem* items, size_t count) {
-  auto threads = static_cast<size_t>(worker->member->team->size);
+  auto threads = static_cast<size_t>(worker->member->team->size + copies_for_agents());
   size_t bytes = sizeof(ReductionSet) + count * sizeof(ReductionItem) + count * (threads + 1) * sizeof(void*);
   auto* set = static_cast<ReductionSet*>(shared_allocate_zeroed(bytes));
   set->count = count;
@@ -143,7 +144,7 @@ void* reduction_copy(Worker* worker, Taskgroup* group, void* address) {
   size_t item;
   void* named;
   ReductionSet* set = find_set(worker, group, address, &item, &named);
-  return copy_of(set, item, worker->member->index);
+  return copy_of(set, item, copy_number(worker));
 }
 
 bool is_of_others_reduction(const Worker* worker, const void* address) {
@@ -153,7 +154,7 @@ bool is_of_others_reduction(const Worker* worker, const void* address) {
       const ReductionItem& what = set->items[i];
       if (inside(address, what.shared, what.bytes)) return true;
       for (int t = 0; t < set->threads; ++t) {
-        if (t != worker->member->index && inside(address, set->copy(i, t).load(acquire), what.bytes)) return true;
+        if (t != copy_number(worker) && inside(address, set->copy(i, t).load(acquire), what.bytes)) return true;
       }
     }
   }

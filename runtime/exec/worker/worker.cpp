@@ -15,6 +15,7 @@
 #include "exec/fiber/stack.hpp"
 #include "exec/team/barrier.hpp"
 #include "exec/team/binding.hpp"
+#include "exec/team/free_agent.hpp"
 #include "exec/team/team.hpp"
 #include "exec/team/threadprivate.hpp"
 #include "exec/view/inspect.hpp"
@@ -28,6 +29,7 @@
 #include "platform/thread.hpp"
 #include "sched/held.hpp"
 #include "sched/idle.hpp"
+#include "sched/pool_tasks.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
@@ -57,11 +59,13 @@ Atomic<Worker*> g_newest{nullptr};  // written under g_lock
 pthread_key_t g_key;                // of the program's threads: a root's worker, or kNoted
 bool g_key_made = false;
 
-// The job of a pool thread that is to end, instead of a team: with the process (end_pool_threads), or before it.
-alignas(Team) char g_end, g_retirement;
+// The job of a pool thread that is to end, instead of a team: with the process (end_pool_threads), or before it. And
+// that of a free agent.
+alignas(Team) char g_end, g_retirement, g_agent;
 Atomic<int> g_ending{0};  // threads that have been told to end and have not confirmed it yet
 Team* end_job() { return reinterpret_cast<Team*>(&g_end); }
 Team* retirement() { return reinterpret_cast<Team*>(&g_retirement); }
+Team* agent_job() { return reinterpret_cast<Team*>(&g_agent); }
 
 // In place of a worker, for a thread that has none (note_program_thread).
 char g_noted;
@@ -123,14 +127,6 @@ void put_retired(Worker* worker) {
   g_retired = worker;
 }
 
-// The implicit task of a thread that is in no region, and its team of one.
-Team* begin_initial_task(Worker* worker) {
-  Team* team = team_serial(worker);
-  team_describe_initial(team, initial_icvs());
-  implicit_task_begin(worker, &team->members[0]);
-  return team;
-}
-
 // Between regions: the worker has no tasks. It no longer counts among the living.
 void retire_pool_worker(Worker* worker) {
   Team* team = begin_initial_task(worker);  // destructors of the program's may call OpenMP
@@ -152,7 +148,7 @@ void pool_main(void* argument) {
     Team* team = wait_for_job(worker);
     if (team == end_job()) end_thread(worker);
     if (team == retirement()) return retire_pool_worker(worker);
-    run_job(worker, team);
+    team == agent_job() ? run_as_agent(worker) : run_job(worker, team);
   }
 }
 
@@ -259,8 +255,9 @@ Worker* hire_one() {
 // child has one thread, the caller's, and none of the pool or of the hot team.
 //
 // The locks, in the order in which one thread takes them; the locks of the shared pools come between the two lists.
-SpinLock* const kAcrossFork[] = {&g_sweep_lock,           &g_lock,        &g_detach_lock,
-                                 &g_abandoned_teams_lock, &g_stacks_lock, &g_callback_workers_lock};
+SpinLock* const kAcrossFork[] = {
+    &g_agents_lock,          &g_pool_lock,   &g_sweep_lock,           &g_lock, &g_detach_lock,
+    &g_abandoned_teams_lock, &g_stacks_lock, &g_callback_workers_lock};
 SpinLock* const kOfMemoryAcrossFork[] = {&g_slab_pools_lock, &g_quarantine_lock, &g_allocators_lock,
                                          &g_memory_spaces_lock, &g_free_allocators_lock};
 
@@ -313,6 +310,7 @@ void after_fork_in_child() {
   g_idle = nullptr;
   g_idle_count.store(0, relaxed);
   g_living.store(forget_other_threads(), relaxed);
+  agents_after_fork_in_child();
   g_known = pthread_getspecific(g_key) != nullptr ? 1 : 0;
   g_ending.store(0, relaxed);
 }
@@ -531,6 +529,27 @@ void dismiss_inner_workers(Team* team) {
     put_idle(team->members[i].worker);  // the next region gets them in this order
 }
 
+Team* begin_initial_task(Worker* worker) {
+  Team* team = team_serial(worker);
+  team_describe_initial(team, initial_icvs());
+  implicit_task_begin(worker, &team->members[0]);
+  return team;
+}
+
+Worker* hire_agent() { return hire_one(); }
+
+void start_agent(Worker* worker) {
+  worker->in_region.fetch_add(1, relaxed);
+  worker->job.store(agent_job(), seq_cst);  // releases Worker::agent; before the look at `announced`
+  wake_worker(worker);
+}
+
+void return_to_pool(Worker* worker) {
+  worker->in_region.fetch_sub(1, release);  // pairs with somebody_is_leaving
+  Guard<SpinLock> guard(g_lock);
+  put_idle(worker);
+}
+
 void finish_root_tasks(Worker* worker) {
   release_held(worker, nullptr);
   flush_reports(worker);
@@ -539,7 +558,9 @@ void finish_root_tasks(Worker* worker) {
   member->barrier_epoch = member->team->epoch.load(relaxed);
   work_until(
       [](void* task) {
-        return subtree_has_ended(static_cast<Task*>(task)) || (!work_in_sight(this_worker()) && !progress_pending());
+        if (subtree_has_ended(static_cast<Task*>(task))) return true;
+        // seq_cst: a free agent that stops working wakes this thread after it has left the count.
+        return !work_in_sight(this_worker()) && !progress_pending() && g_agents_at_work.load(seq_cst) == 0;
       },
       worker->task);
   member->at_barrier = AtBarrier::kNot;

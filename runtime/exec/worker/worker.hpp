@@ -44,6 +44,15 @@ void dismiss_workers(Team* team, int first);
 // region: team->members keeps pointing to them, and they take their next job when they have left.
 void dismiss_inner_workers(Team* team);
 
+// The implicit task of a thread that is in no region, and its team of one.
+Team* begin_initial_task(Worker* worker);
+
+// For free agents (exec/team/free_agent.hpp): a worker of the pool, or null; its job, run_as_agent; and, when that has
+// ended, back to the pool.
+Worker* hire_agent();
+void start_agent(Worker* worker);
+void return_to_pool(Worker* worker);
+
 // Runs tasks on the current fiber, which has no task of its own. Returns when the fiber was given up for a resumed task
 // and is used again, or when it has a caller to return to.
 void schedule_on_this_fiber();

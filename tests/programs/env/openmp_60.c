@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What Clang 22 knows of OpenMP 6.0: which threads may run a task, assumptions about a block, a number of threads that
- * is to be kept, and loop transformations. Marline has no threads outside of teams that would run tasks, so a task that
- * any thread may run (omp_pool) is run by its team as well.
+ * is to be kept, and loop transformations. Free agents, which run tasks with threadset(omp_pool) outside of
+ * their team, have a program of their own (task/free_agents.c).
  *
  * Covers: assume(holds, no_openmp, no_parallelism)
  */

@@ -24,9 +24,15 @@ namespace {
 // set the flag.
 bool is_merged(const Task* task) { return task->has(task_flag::kMergeable); }
 
-// The block of a task with destructors, or of a transparent task.
+// The block of a task with destructors, of a transparent task, or of one for the thread pool. A transparent task stays
+// in its team, as does a task of a persistent graph.
 [[gnu::noinline]] TaskBlock* allocate_rare(int32_t flags, size_t task_bytes, size_t shareds_bytes,
                                            TaskBlock::Routine routine) {
+  if ((flags & (kTaskTransparent | kTaskInPool)) == kTaskInPool && !this_worker()->task->has(task_flag::kInGraph)) {
+    TaskBlock* block = allocate_block(run_pool_task, flags, task_bytes, shareds_bytes, routine);
+    task_of(block)->flags |= task_flag::kInPool;
+    return block;
+  }
   if ((flags & kTaskTransparent) == 0) {
     return allocate_block(run_task_and_destroy, flags, task_bytes, shareds_bytes, routine);
   }
@@ -121,7 +127,7 @@ void taskwait_for(DependInfo* list, int32_t count, DependInfo* noalias_list, int
   if (task->has(task_flag::kTransparent | task_flag::kMergeable)) [[unlikely]] {
     return spawn_rare(task, buffer, or_own(codeptr));
   }
-  if (task->has(task_flag::kObserved)) [[unlikely]] {
+  if (task->has(task_flag::kObserved) && !is_pool_task(task)) [[unlikely]] {
     spawn_observed(task, buffer, list, count, noalias_list, noalias_count, or_own(codeptr));
     return 0;
   }
@@ -147,7 +153,7 @@ extern "C" {
 
 TaskBlock* __kmpc_omp_task_alloc(Ident*, int32_t, int32_t flags, size_t task_bytes, size_t shareds_bytes,
                                  TaskBlock::Routine routine) {
-  if ((flags & (kTaskDestructors | kTaskTransparent)) != 0) [[unlikely]] {
+  if ((flags & (kTaskDestructors | kTaskTransparent | kTaskInPool)) != 0) [[unlikely]] {
     return allocate_rare(flags, task_bytes, shareds_bytes, routine);
   }
   return allocate_block(run_task, flags, task_bytes, shareds_bytes, routine);
@@ -230,7 +236,7 @@ void* __kmpc_task_allow_completion_event(Ident*, int32_t, TaskBlock* block) {
 // Called between the task's allocation and its creation (by __kmpc_omp_task or a variant of it). The locators' lengths
 // are in bytes.
 int32_t __kmpc_omp_reg_task_with_affinity(Ident*, int32_t, TaskBlock* block, int32_t count, AffinityInfo* list) {
-  if (!affinity_matters(this_worker())) return 0;
+  if (!affinity_matters(this_worker()) || is_pool_task(task_of(block))) return 0;
   DomainTally tally;
   for (int32_t i = 0; i < count; ++i) tally.add(list[i].address, list[i].bytes);
   task_of(block)->set_domain(tally.most());

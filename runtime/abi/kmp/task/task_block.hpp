@@ -6,6 +6,7 @@
 #include "abi/kmp/types.hpp"
 #include "construct/task/transparent.hpp"
 #include "exec/worker/frames.hpp"
+#include "sched/pool_tasks.hpp"
 
 namespace marline::kmp {
 
@@ -46,6 +47,13 @@ inline void run_task_and_destroy(Task* task) {
 inline void run_transparent(Task* task) {
   task->has(task_flag::kDestroys) ? run_task_and_destroy(task) : run_task(task);
   if (!task->has(task_flag::kDiscarded)) end_transparent();
+}
+
+// Runs a task that threads outside its team may run, with destructors or without.
+inline void run_pool_task(Task* task) {
+  count_guest_task(this_worker(), 1);
+  task->has(task_flag::kDestroys) ? run_task_and_destroy(task) : run_task(task);
+  count_guest_task(this_worker(), -1);
 }
 
 // Asked before the task's creation.

@@ -10,6 +10,7 @@
 #include "exec/worker/announce.hpp"
 #include "exec/worker/frames.hpp"
 #include "graph/descriptor.hpp"
+#include "sched/pool_tasks.hpp"
 
 #include <cstring>
 

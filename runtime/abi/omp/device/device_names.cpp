@@ -82,12 +82,6 @@ void omp_set_device_teams_thread_limit_(const int32_t* limit, const int32_t* dev
   omp_set_device_teams_thread_limit(*limit, *device);
 }
 
-// There are no free agents: a task with threadset(omp_pool) runs on a thread of its team, like any other task.
-int omp_is_free_agent() { return 0; }
-[[gnu::alias("omp_is_free_agent")]] int omp_is_free_agent_();
-int omp_ancestor_is_free_agent(int) { return 0; }
-int omp_ancestor_is_free_agent_(const int32_t*) { return 0; }
-
 }  // extern "C"
 #pragma GCC visibility pop
 
