@@ -117,6 +117,20 @@ static void teams_and_agents(void) {
   }
 }
 
+/* The host sets no memory aside for contention groups (dyn_groupprivate of OpenMP 6.1; LLVM 23 declares these). */
+static void group_memory(void) {
+  ROUTINE(void*, omp_get_dyn_gprivate_ptr, size_t, int);
+  ROUTINE(void*, omp_get_dyn_gprivate_nofb_ptr, size_t, int);
+  ROUTINE(size_t, omp_get_dyn_gprivate_size, int);
+  ROUTINE(Space, omp_get_dyn_gprivate_memspace, int);
+  const Space* space = dlsym(RTLD_DEFAULT, "omp_cgroup_mem_space");
+  CHECK(space != NULL && *space == 5);
+  CHECK(omp_get_dyn_gprivate_ptr(0, 0) == NULL);
+  CHECK(omp_get_dyn_gprivate_nofb_ptr(8, 0) == NULL);
+  CHECK_EQ(omp_get_dyn_gprivate_size(0), 0);
+  CHECK_EQ(omp_get_dyn_gprivate_memspace(0), kNull);
+}
+
 static int no_device(void) {
   ROUTINE(void, omp_set_device_num_teams, int, int);
   omp_set_device_num_teams(2, 7);
@@ -133,6 +147,7 @@ int main(int argc, char** argv) {
   parts_of_a_space();
   devices();
   teams_and_agents();
+  group_memory();
   static Child child;
   char* optane[] = {"HWLOC_SYNTHETIC=pack:2 [numa(memory=64GB)] [numa(memory=512GB)] core:2 pu:1", NULL};
   run_child(&child, "spaces", optane);

@@ -5,6 +5,8 @@
  * taskgroup or not. It waits for them and combines their values; those that are ordered are combined by the children
  * themselves, so that their order is seen. Nodes yield, cancel an inner taskgroup, or open a region of their own.
  * Usage: free_agents_random [trees [first seed]]
+ *
+ * Covers: omp_is_free_agent, omp_ancestor_is_free_agent, taskyield
  */
 #include "../check.h"
 #include "pool_task.h"
