@@ -40,7 +40,7 @@ bool may_lie_over(const Fiber* fiber, const Task* task) {
 
 // Runs one awaited task. A successor that it makes ready is run here if it is awaited, too (siblings); otherwise it is
 // queued.
-void run_awaited(const Awaited& awaited, Task* task) {
+[[gnu::always_inline]] inline void run_awaited(const Awaited& awaited, Task* task) {
   while (task != nullptr) {
     Worker* worker = this_worker();
     if (task->fiber != nullptr || !may_lie_over(worker->fiber, task)) {

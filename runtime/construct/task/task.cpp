@@ -284,21 +284,13 @@ void spawn_simple(Worker* worker, Task* task, const void* codeptr) {
 
 namespace {
 
-// Threads outside the team may run the task as well, if free agents are possible here.
-bool spawn_into_pool(Worker* worker, Task* task, const Dependence* list, size_t count) {
-  if (worker->task->has(task_flag::kInGraph) || !agents_may_run(worker, task)) {
-    keep_in_team(task);
-    return false;
-  }
-  if (count == 0 || enter_graph(worker, task, list, count)) offer_to_pool(task);
-  return true;
-}
-
-// For a task with kObserved. True: nothing is left to do for the creator.
+// For a task with kObserved. True: nothing is left to do for the creator. A pool task stays one if threads outside the
+// team may run it here.
 [[gnu::noinline]] bool spawn_specially(Worker* worker, Task* task, const Dependence* list, size_t count,
                                        const void* codeptr) {
-  return is_pool_task(task) ? spawn_into_pool(worker, task, list, count)
-                            : report_to_observer(worker, task, list, count, codeptr);
+  if (!is_pool_task(task)) return report_to_observer(worker, task, list, count, codeptr);
+  if (worker->task->has(task_flag::kInGraph) || !agents_may_run(worker, task)) keep_in_team(task);
+  return false;
 }
 
 // The part of a creation after the events for tools.
@@ -325,6 +317,9 @@ bool spawn_into_pool(Worker* worker, Task* task, const Dependence* list, size_t 
     if (!enter_persistent(worker, task, list, count)) return;
   } else if (count != 0 && !enter_graph(worker, task, list, count)) {
     return;
+  }
+  if (is_pool_task(task)) [[unlikely]] {
+    return offer_to_pool(task);
   }
   make_run(worker, task);
 }

@@ -43,10 +43,10 @@ bool is_merged(const Task* task) { return task->has(task_flag::kMergeable); }
 
 // A transparent task, or one that is run in place. No compiler makes a task that is both.
 [[gnu::noinline]] int32_t spawn_rare(Task* task, const DependenceBuffer& buffer, const void* codeptr) {
-  if (is_transparent(task)) {
-    spawn_transparent(this_worker(), task, buffer.list(), buffer.count(), codeptr);
-  } else {
+  if (is_merged(task)) {
     run_undeferred(this_worker(), task, buffer.list(), buffer.count(), codeptr);
+  } else {
+    spawn_transparent(this_worker(), task, buffer.list(), buffer.count(), codeptr);
   }
   return 0;
 }
@@ -124,12 +124,13 @@ void taskwait_for(DependInfo* list, int32_t count, DependInfo* noalias_list, int
   decode(buffer, noalias_list, noalias_count);
   Task* task = task_of(block);
   task->priority.store(block->priority, relaxed);
-  if (task->has(task_flag::kTransparent | task_flag::kMergeable)) [[unlikely]] {
-    return spawn_rare(task, buffer, or_own(codeptr));
-  }
-  if (task->has(task_flag::kObserved) && !is_pool_task(task)) [[unlikely]] {
-    spawn_observed(task, buffer, list, count, noalias_list, noalias_count, or_own(codeptr));
-    return 0;
+  // kObserved is the bit of transparent, pool and observed tasks alike.
+  if (task->has(task_flag::kObserved | task_flag::kMergeable)) [[unlikely]] {
+    if (is_merged(task) || is_transparent(task)) return spawn_rare(task, buffer, or_own(codeptr));
+    if (!is_pool_task(task)) {
+      spawn_observed(task, buffer, list, count, noalias_list, noalias_count, or_own(codeptr));
+      return 0;
+    }
   }
   spawn_task(this_worker(), task, buffer.list(), buffer.count(), or_own(codeptr));
   return 0;
