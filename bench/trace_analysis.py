@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 
 from handmade_file import groups, head  # noqa: E402
 from marline.trace.analysis import Analysis, pass_names  # noqa: E402
-from marline.trace.native_replay import replay  # noqa: E402
+from marline.trace.what_if.native_replay import replay  # noqa: E402
 from marline.trace.read import reader  # noqa: E402
 from marline.trace.allocation import keep_memory  # noqa: E402
 from marline.trace.read.container import RECORD, UNIT_BYTES  # noqa: E402

@@ -22,7 +22,7 @@ from test_critical_path import rank, run, two_ranks
 from marline.report import what_if
 from marline.report.options import SCHEMA
 from marline.trace.analysis import Analysis, AnalysisError
-from marline.trace.native_replay import replay
+from marline.trace.what_if.native_replay import replay
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
 from marline.trace.what_if.language import MOST_NAMES, Change, matching, parse

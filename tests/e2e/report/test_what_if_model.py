@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import handmade  # noqa: F401  first: it finds marline
-from marline.trace.native_replay import (AT_ONCE, BEGAN, KEEPS_THREAD, THREAD, TIED, UNDEFERRED, WORKED, Program,
-                                         Replayed, chain_to, replay)  # fmt: skip
+from marline.trace.what_if.native_replay import (AT_ONCE, BEGAN, KEEPS_THREAD, THREAD, TIED, UNDEFERRED, WORKED,
+                                                 Program, Replayed, chain_to, replay)  # fmt: skip
 
 
 @dataclass

@@ -6,7 +6,7 @@
  * The random programs are trees of tasks that read and write a few cells; a task with children is transparent, and
  * names in its depend clauses all that they use, or has none. Every task has to see what a sequential run leaves.
  *
- * Covers: task(depend:in/out/inout/mutexinoutset/iterator, if, detach), taskwait(depend), taskloop(nogroup), cancel
+ * Covers: task(depend:in/out/inout/mutexinoutset/iterator, if, detach), taskwait, taskloop(nogroup), cancel
  */
 #include "../check.h"
 #include <omp.h>

@@ -8,7 +8,7 @@
  * The tasks are created as Clang 23.1 does it: the clause is bit 0x100 of the flags, whatever its argument is, and a
  * taskloop has it in its pattern. Usage: transparent_random [programs [first seed]]
  *
- * Covers: task(depend:in/out/inout/mutexinoutset, if, final, untied, priority, detach), taskwait, taskyield, taskgroup
+ * Covers: entry points of other compilers
  */
 #include "../check.h"
 #include "../kmp.h"

@@ -12,7 +12,7 @@ import numpy as np
 from ..global_graph import points as what
 from ..model import INITIAL
 from ..native import Arrows, covered, longest_paths
-from ..native_replay import TIED, Program
+from .native_replay import TIED, Program
 from ..read.columns import distinct, find, group_starts
 from ..registry import Analysis, AnalysisError
 from . import language

@@ -21,7 +21,7 @@ from ..global_graph import points as what
 from ..global_graph.build import GlobalGraph
 from ..global_graph.edges import GraphEdges
 from ..model import INITIAL, UNDEFERRED, UNTIED
-from ..native_replay import AT_ONCE, KEEPS_THREAD, NO_WAKE_UP, TIED, UNDEFERRED as RUNS_NEXT, Program
+from .native_replay import AT_ONCE, KEEPS_THREAD, NO_WAKE_UP, TIED, UNDEFERRED as RUNS_NEXT, Program
 from ..read.columns import find, group_starts
 from ..read.records import TASK_BITS
 from ..registry import Analysis, analysis_pass

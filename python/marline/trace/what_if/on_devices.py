@@ -17,7 +17,7 @@ import numpy as np
 from ..global_graph import edges as kinds
 from ..global_graph import points as what
 from ..global_graph.build import GlobalGraph
-from ..native_replay import Program
+from .native_replay import Program
 from ..read.columns import Columns, TimeLines
 from ..registry import Analysis
 from .waits import CALL, Model, Waits

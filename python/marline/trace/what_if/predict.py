@@ -13,7 +13,7 @@ import numpy as np
 from ..global_graph import edges as kinds
 from ..global_graph import points as what
 from ..global_graph.edges import EDGE_KINDS
-from ..native_replay import THREAD, WORKED, Program, Replayed, chain_to, replay
+from .native_replay import THREAD, WORKED, Program, Replayed, chain_to, replay
 from ..registry import Analysis, AnalysisError
 from ..statistics import group_by, rows
 from . import language

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..global_graph import points as what
 from ..global_graph.build import GlobalGraph, threads_of_initial_tasks
-from ..native_replay import Program
+from .native_replay import Program
 from ..read.columns import Columns, find
 from ..registry import Analysis
 

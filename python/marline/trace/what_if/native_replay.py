@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .native_base import function, place_for
-from .read.records import TraceError
+from ..native_base import function, place_for
+from ..read.records import TraceError
 
 KEEPS_THREAD, NO_WAKE_UP = 1, 2  # of a point that waits
 TIED, UNDEFERRED, AT_ONCE = 1, 2, 4  # of a task
