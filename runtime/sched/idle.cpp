@@ -3,6 +3,7 @@
 // Sleep and wake: the slow halves of sched/idle.hpp, which states the protocol.
 #include "sched/idle.hpp"
 
+#include "base/clock.hpp"
 #include "sched/idle_poller.hpp"
 
 #include <bit>
@@ -35,8 +36,9 @@ const Member* first_out_of_reach(const Worker* worker) {
 // Clears the member's bit. Returns whether it was still set. If not, another thread has claimed the bit to wake this
 // worker.
 bool take_back(Member* m) {
-  if ((word_of(m).load(relaxed) & bit_of(m)) == 0) return false;
-  return (word_of(m).fetch_and(~bit_of(m), relaxed) & bit_of(m)) != 0;
+  // acquire: pairs with the claim. The mark that its thread has set before (wake_sparingly) is cleared after this.
+  if ((word_of(m).load(acquire) & bit_of(m)) == 0) return false;
+  return (word_of(m).fetch_and(~bit_of(m), acquire) & bit_of(m)) != 0;
 }
 
 void withdraw(Worker* worker, const Member* end) {
@@ -99,11 +101,13 @@ bool wake_one_of(Team* team, const uint64_t* members) {
 }
 
 void wake_sparingly(Team* team) {
+  constexpr uint64_t kCounts = 100'000;  // ns
   const bool crowded = team->crowded.load(relaxed);
   do {
-    if (team->wakes_one.load(seq_cst) != 0) return;
+    const uint64_t since = team->wakes_one.load(seq_cst);
+    if (since != 0 && cycles() - since < cycles_about(kCounts)) return;
     // Before the claim: the claimed worker clears it later. Without a claim nobody else would.
-    if (crowded) team->wakes_one.store(1, seq_cst);
+    if (crowded) team->wakes_one.store(cycles() | 1, seq_cst);
     if (wake_one_of(team, nullptr) || !crowded) return;
     team->wakes_one.store(0, seq_cst);
   } while (any_sleeps(team));  // another pusher may have left its wake-up to this call
@@ -111,8 +115,8 @@ void wake_sparingly(Team* team) {
 
 void wake_all(Team* team) {
   for (int i = 0; i * 64 < team->size; ++i) {
-    if (team->sleepers[i].load(seq_cst) == 0) continue;
-    uint64_t mask = team->sleepers[i].exchange(0, seq_cst);
+    if ((team->sleepers[i].load(seq_cst) | team->resting[i].load(seq_cst)) == 0) continue;
+    uint64_t mask = team->sleepers[i].exchange(0, seq_cst) | team->resting[i].exchange(0, seq_cst);
     for (; mask != 0; mask &= mask - 1) {
       if (Worker* worker = team->members[i * 64 + std::countr_zero(mask)].worker) worker->parker.unpark();
     }
@@ -128,6 +132,18 @@ void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* contex
     limit == kNoLimit ? worker->parker.park() : worker->parker.park_for(limit);
   }
   withdraw(worker, end);
+}
+
+void rest_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context, uint64_t limit) {
+  worker->announced.store(1, seq_cst);
+  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+    m->team->resting[m->index / 64].fetch_or(bit_of(m), seq_cst);
+  }
+  if (!has_work(worker, context)) worker->parker.park_for(limit);
+  worker->announced.store(0, relaxed);
+  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+    m->team->resting[m->index / 64].fetch_and(~bit_of(m), relaxed);
+  }
 }
 
 }  // namespace marline

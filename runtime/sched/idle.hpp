@@ -14,7 +14,8 @@
 // Where threads outnumber cores, a woken worker does not run at once, and each wake-up takes the pusher as long as many
 // short tasks. So there a pusher wakes no other worker before the woken one has looked for work (Team::wakes_one). That
 // one withdraws first, then looks, and wakes the next one if there is more than it takes. So a pusher that sees
-// `wakes_one` set has made its work visible before that look.
+// `wakes_one` set has made its work visible before that look. The woken worker may be bound to a core that another
+// thread has, so the mark counts for a short time only.
 //
 // Reach. Member 0 of a nested region's team (docs/design/nested-teams.md) runs tasks of the surrounding teams only
 // while all other members of its team sleep. It announces itself, and looks for work, only in the teams whose tasks it
@@ -87,5 +88,9 @@ inline constexpr uint64_t kNoLimit = ~uint64_t{0};
 // threads outnumber cores. Owner only.
 void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context, bool crowded,
                   uint64_t limit = kNoLimit);
+
+// The same for a worker that leaves the tasks in sight to others: a push does not wake it, the end of the barrier and
+// a task in its inbox do.
+void rest_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context, uint64_t limit);
 
 }  // namespace marline

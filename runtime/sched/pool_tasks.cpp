@@ -8,7 +8,7 @@
 namespace marline {
 
 Atomic<bool> g_pool_in_use{false};
-Atomic<int32_t> g_agents_at_work{0};
+Atomic<uint64_t> g_agents_at_work{0};
 SpinLock g_pool_lock;
 
 namespace {

@@ -42,7 +42,9 @@ extern Atomic<bool> g_pool_in_use;
 inline bool pool_in_use() { return g_pool_in_use.load(relaxed); }
 
 // Free agents that are running a task or are about to take one. Written by agents and by the threads that call them.
-extern Atomic<int32_t> g_agents_at_work;
+extern Atomic<uint64_t> g_agents_at_work;
+inline constexpr uint64_t kAgentBegins = (uint64_t{1} << 32) + 1;  // above: how many times an agent has begun
+inline uint32_t agents_at_work(uint64_t value) { return static_cast<uint32_t>(value); }
 
 extern SpinLock g_pool_lock;  // held across fork
 

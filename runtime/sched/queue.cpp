@@ -124,7 +124,7 @@ Task* steal(Worker* worker, Member* thief) {
   const bool measured = worker->thief.measures();
   for (int i = 1; i < size; ++i) {
     Member* victim = nth_victim(thief, i - 1);
-    if (measured) worker->thief.begin();
+    if (measured && !victim->deque.empty()) worker->thief.begin();
     if (Task* task = steal_at(victim)) {
       worker->thief.took(&victim->deque, victim->deque.bottom());
       return task;
@@ -138,11 +138,12 @@ Task* take_urgent(Worker* worker, Member* member) {
   if (Task* task = member->urgent->pop()) return task;
   const bool random = options().schedule.policy == SchedulePolicy::kRandom;
   const int others = member->team->size - 1;
-  if (others == 0 || (!random && !worker->thief.may_steal(others))) return nullptr;
+  // A worker with tasks of its own would run less urgent ones while it pauses.
+  if (others == 0 || (!random && !worker->thief.may_steal(others) && member->deque.empty())) return nullptr;
   const bool measured = !random && worker->thief.measures();
   for (int i = 0; i < others; ++i) {
     PriorityQueue* queue = nth_victim(member, i)->urgent;
-    if (measured) worker->thief.begin();
+    if (measured && !queue->empty()) worker->thief.begin();
     if (Task* task = queue->pop()) {
       if (!random) worker->thief.took(queue, queue->pushes());
       return task;
@@ -358,6 +359,7 @@ void enqueue_yielded(Worker* worker, Member* member, Task* task) {
 Found find_work(Worker* worker) {
   for (;;) {
     Found found = find_next(worker);
+    if (found && found.task->fiber != nullptr) worker->thief.drop();
     if (!found || may_start(worker, found.task)) return found;
     defer(found.task);
   }

@@ -245,8 +245,10 @@ struct alignas(kCacheLine) Team {
   // The members that sleep: bit i of word i / 64 is for member i. Set by the member before its last look, cleared by
   // its waker or by itself (sched/idle.cpp).
   alignas(kCacheLine) Atomic<uint64_t> sleepers[kMaskWords] = {};
-  // 1: a woken member has not looked for work yet (sched/idle.hpp).
-  Atomic<uint32_t> wakes_one{0};
+  // The same for members that sleep for a short time, which only the barrier's end wakes (sched/idle.hpp).
+  Atomic<uint64_t> resting[kMaskWords] = {};
+  // When a member was woken (cycles()) that has not looked for work yet; 0: there is none (sched/idle.hpp).
+  Atomic<uint64_t> wakes_one{0};
   // Whether the member that fell asleep last found fewer cores than threads; orders nothing.
   Atomic<bool> crowded{false};
 

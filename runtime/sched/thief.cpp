@@ -43,6 +43,11 @@ void Thief::measure(const void* queue, int64_t moves) {
 
 bool Thief::pause_has_ended() const { return cycles() >= resumes_; }
 
+bool Thief::pauses_for_long() const {
+  constexpr uint64_t kLong = 20'000;  // ns
+  return pause_ >= cycles_about(kLong);
+}
+
 void Thief::body_begins() { body_began_ = cycles_after_loads(); }
 
 void Thief::body_ends() {
@@ -53,11 +58,7 @@ void Thief::body_ends() {
 
 void Thief::end_task(int others) {
   const uint64_t now = cycles();
-  if (body_began_ != 0) {  // a body has been suspended: what it needed is not known
-    took_ = body_began_ = 0;
-    sample_ = {};
-    return;
-  }
+  if (body_began_ != 0) return drop();  // a body has been suspended: what it needed is not known
   sample_.stealing += took_ - began_;
   sample_.running += now - took_;
   took_ = 0;

@@ -24,6 +24,16 @@ class Thief {
   // victim would wake it again and again.
   bool pauses() const { return pause_ != 0 && !pause_has_ended(); }
 
+  // Whether it does so for so long that a sleep pays.
+  bool pauses_for_long() const;
+
+  // Forgets the steal that is being measured: the worker turns to other work.
+  void drop() {
+    if (took_ == 0) return;
+    took_ = body_began_ = 0;
+    sample_ = {};
+  }
+
   // Whether the tasks that the worker has found lately were not worth a steal.
   bool shuns() const { return rejected_ >= kBeforePause; }
   // One step towards stealing as before.
@@ -57,7 +67,7 @@ class Thief {
     // cycles() of base/clock.hpp; `running`: from the steals until the worker had no tasks any more, bodies included.
     uint64_t stealing = 0, running = 0, bodies = 0;
     uint32_t steals = 0;
-    uint32_t moves = 0;  // steals between which the victim has worked on its queue
+    uint32_t moves = 0;  // steals between which the victim has worked on its queue, as far as that can be seen
   };
 
   void measure(const void* queue, int64_t moves);

@@ -6,8 +6,7 @@
 // the creator.
 //
 // Two things make the way short.
-// - Descriptors. A worker keeps those of undeferred tasks that have ended (Worker::spare_tasks). Invariant: they are
-// from
+// - Descriptors. A worker keeps those of undeferred tasks that have ended (Worker::spare_tasks). Invariant: they are of
 //   the worker's own pool, and all fields that begin() in in_place.cpp does not set are as in a new descriptor. The
 //   list is as long as such tasks were ever nested on the worker.
 // - Counts. The creator waits for the task, so nobody can ask for the creator's counts of its children meanwhile. The

@@ -43,6 +43,8 @@ Dependence order_of_body(const Task* task, Access access) { return {task->table-
 
 void spawn_transparent(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   worker = open(worker, task, codeptr);
+  // A detached task would be ordered by its event rather than by its body, and a later task may fulfil that.
+  if (count == 0 && task->has(task_flag::kDetach)) return spawn_task(worker, task, nullptr, 0, codeptr);
   const Dependence body = order_of_body(task, Access::kOut);
   spawn_task(worker, task, count != 0 ? list : &body, count != 0 ? count : 1, codeptr);
 }

@@ -70,7 +70,7 @@ void run_chain(const Fiber* self, Task* task) {
       enqueue(this_worker(), task);
       return;
     }
-    task = run_task(task);
+    task = run_found(task);
   }
 }
 
@@ -92,7 +92,7 @@ void leave_for_good(Fiber* self, Fiber* target) {
     }
     if (Task* task = self->first) {
       self->first = nullptr;
-      run_chain(self, run_task(task));
+      run_chain(self, run_found(task));
     } else {
       schedule_on_this_fiber();
     }

@@ -85,7 +85,7 @@ int take_slot(Team* team) {
   while (g_taken[slot]) ++slot;
   g_taken[slot] = true;
   g_count.fetch_add(1, seq_cst);
-  g_agents_at_work.fetch_add(1, seq_cst);
+  g_agents_at_work.fetch_add(kAgentBegins, seq_cst);
   return slot;
 }
 
@@ -178,7 +178,10 @@ Found find_task(Worker* worker) {
   Team* team = team_with_pool_tasks();
   Task* task = team != nullptr ? take_pool_task(worker, team) : nullptr;
   if (task == nullptr) return {};
-  worker->agent->last = team;
+  if (worker->agent->last != team) {
+    wake_one(worker->agent->last);  // its initial thread may wait for the end of the agent's task there
+    worker->agent->last = team;
+  }
   team->fp_control.install(FpControl::current());
   return {task, place_in(worker, team)};
 }
@@ -193,9 +196,12 @@ void rest_from_work(const FreeAgent* agent) {
 void wait_for_tasks(Worker* worker) {
   g_waiting.fetch_add(1, seq_cst);  // before work_until looks for pool tasks
   rest_from_work(worker->agent);
-  work_until([](void* agent) { return static_cast<FreeAgent*>(agent)->running == 0 || any_pool_task(); },
-             worker->agent);
-  g_agents_at_work.fetch_add(1, seq_cst);
+  work_until(
+      [](void* agent) {
+        return static_cast<FreeAgent*>(agent)->running == 0 || any_pool_task() || !this_worker()->inbox.empty();
+      },
+      worker->agent);
+  g_agents_at_work.fetch_add(kAgentBegins, seq_cst);  // before the agent takes the task from its inbox
   g_waiting.fetch_sub(1, seq_cst);
 }
 
@@ -269,7 +275,8 @@ void begin_use() {
 bool agents_may_run(const Worker* worker, const Task* task) {
   const Team* team = worker->member->team;
   if (options().strict_constraint || worker->context.called_back || team->share != nullptr) return false;
-  if (agent_limit(options().thread_limit) == 0 || takes_part_in_reduction(task->parent)) return false;
+  if (options().reserved_agents == 0 || agent_limit(options().thread_limit) == 0) return false;
+  if (takes_part_in_reduction(task->parent)) return false;
   if (!pool_in_use()) begin_use();
   return true;
 }
@@ -295,6 +302,18 @@ int structured_thread_limit(int thread_limit) {
   const int whole = options().thread_limit;
   const int structured = whole == Options::kNoThreadLimit ? thread_limit : whole - reserved(whole).agents;
   return std::max(1, std::min({thread_limit, structured, thread_limit - g_count.load(relaxed)}));
+}
+
+bool agents_are_done() {
+  const uint64_t before = g_agents_at_work.load(seq_cst);
+  if (agents_at_work(before) != 0) return false;
+  {
+    Guard<SpinLock> guard(g_agents_lock);
+    for (const Worker* agent : g_agents) {
+      if (agent != nullptr && !agent->inbox.empty()) return false;
+    }
+  }
+  return g_agents_at_work.load(seq_cst) == before;
 }
 
 void agents_after_fork_in_child() {

@@ -27,6 +27,10 @@ void run_as_agent(Worker* worker);
 int structured_thread_limit(int thread_limit);
 extern SpinLock g_agents_lock;  // held across fork
 
+// Whether no agent runs a task, nor has one that may go on. An agent that takes a task from its inbox has begun to work
+// before; so if none began meanwhile, an empty inbox was empty, not just emptied.
+bool agents_are_done();
+
 // In the child: there are no agents.
 void agents_after_fork_in_child();
 

@@ -14,6 +14,9 @@ Task* run_task(Task* task);
 // The same for a worker that measures the bodies of tasks (Thief::times_bodies).
 Task* run_measured(Task* task);
 
+// run_task for a task that may be a stolen one, or one that a stolen task has made ready.
+inline Task* run_found(Task* task) { return this_worker()->thief.times_bodies() ? run_measured(task) : run_task(task); }
+
 // The same for a new child of the current task, on `fiber`, which the current task's fiber has called
 // (exec/fiber/fiber.hpp). If `fiber` is still called after it, the thread is the same.
 Task* run_created(Worker* worker, Task* task, Fiber* fiber);

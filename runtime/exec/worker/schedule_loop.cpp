@@ -233,11 +233,25 @@ void spin_once(Worker* worker, Idleness& idle, Condition condition) {
   if (idle.pause < Idleness::kLongestPause) idle.pause *= 2;
 }
 
+bool must_not_pause(Worker* worker, void* context) {
+  auto* condition = static_cast<Condition*>(context);
+  return condition->done(condition->context) || !worker->inbox.empty() || !worker->resumed.empty();
+}
+
 // Where threads share cores, a thief that leaves short tasks to their creator sleeps, so that the creator has the core.
-// It does not announce that, else each push of a short task would wake it; so it sleeps for a short time only.
-void rest_unseen(Worker* worker, Condition condition) {
+// Pushes do not see that, else each short task would wake it; so it sleeps for a short time only.
+void sleep_while_pausing(Worker* worker, Condition condition) {
   constexpr uint64_t kRest = 100 * 1000;  // ns
-  if (!condition.done(condition.context)) worker->parker.park_for(kRest);
+  rest_unless(worker, must_not_pause, &condition, kRest);
+}
+
+// A pause that is not worth a sleep is spent like any other wait.
+void pause_stealing(Worker* worker, Idleness& idle, Condition condition) {
+  if (oversubscribed() && worker->thief.pauses_for_long()) {
+    sleep_while_pausing(worker, condition);
+  } else {
+    spin_once(worker, idle, condition);
+  }
 }
 
 void idle_once(Worker* worker, Idleness& idle, Condition condition) {
@@ -246,8 +260,7 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
   if (options().priority.asynchronous && propagate_when_idle(worker)) [[unlikely]]
     return;
   if (poll_while_idle(worker, idle, condition)) return;
-  if (worker->thief.pauses())
-    return oversubscribed() ? rest_unseen(worker, condition) : spin_once(worker, idle, condition);
+  if (worker->thief.pauses()) return pause_stealing(worker, idle, condition);
   uint64_t now = nanoseconds_now();
   if (idle.since == 0) {
     idle.since = now;
@@ -258,7 +271,7 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
   progress_drop_idle_role(worker);  // a sleeping worker would keep others from the role
   if (worker->thief.shuns() && oversubscribed()) {
     worker->thief.forgive();
-    return rest_unseen(worker, condition);
+    return sleep_while_pausing(worker, condition);
   }
   give_back_memory_unless(worker, must_not_sleep, &condition);
   sleep_unless(worker, must_not_sleep, &condition, oversubscribed());
@@ -293,8 +306,6 @@ void end_idleness(Worker* worker, Idleness& idle) {
   yield_to_caller();
 }
 
-Task* run_here(Task* task) { return this_worker()->thief.times_bodies() ? run_measured(task) : run_task(task); }
-
 bool has_yielded(const Task* task) {
   return task->fiber != nullptr && task->fiber->waits_for->kind == WaitKind::kYield;
 }
@@ -321,7 +332,7 @@ void schedule_on_this_fiber() {
     }
     worker->member = found.member;
     for (Task* task = found.task; task != nullptr;) {
-      task = run_here(task);
+      task = run_found(task);
       if (task != nullptr && this_worker()->fiber->caller != nullptr) {
         enqueue(this_worker(), task);
         return;
@@ -366,9 +377,10 @@ void work_until(bool (*done)(void*), void* context) {
         enqueue(worker, found.task);
         break;
       }
-      found.task = run_here(found.task);
+      found.task = run_found(found.task);
     }
   }
+  this_worker()->thief.drop();
   end_idleness(this_worker(), idle);
 }
 

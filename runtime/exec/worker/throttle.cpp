@@ -110,6 +110,7 @@ void let_others_run(Worker* worker) {
   Found found = deep ? Found{} : find_work(worker);
   if (!found) return wait_a_moment(worker);
   run_over_frame(worker, found.member, found.task);
+  this_worker()->thief.drop();
 }
 
 void wait_for_room(Worker* worker, const Amount& limit, Amount least) {

@@ -546,8 +546,13 @@ void start_agent(Worker* worker) {
 
 void return_to_pool(Worker* worker) {
   worker->in_region.fetch_sub(1, release);  // pairs with somebody_is_leaving
-  Guard<SpinLock> guard(g_lock);
-  put_idle(worker);
+  bool last;
+  {
+    Guard<SpinLock> guard(g_lock);
+    put_idle(worker);
+    last = g_known == 0;
+  }
+  if (last) retire_idle_workers();  // the program's last thread has ended, and has not found this one in the pool
 }
 
 void finish_root_tasks(Worker* worker) {
@@ -560,7 +565,7 @@ void finish_root_tasks(Worker* worker) {
       [](void* task) {
         if (subtree_has_ended(static_cast<Task*>(task))) return true;
         // seq_cst: a free agent that stops working wakes this thread after it has left the count.
-        return !work_in_sight(this_worker()) && !progress_pending() && g_agents_at_work.load(seq_cst) == 0;
+        return !work_in_sight(this_worker()) && !progress_pending() && agents_are_done();
       },
       worker->task);
   member->at_barrier = AtBarrier::kNot;

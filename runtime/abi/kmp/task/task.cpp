@@ -33,7 +33,7 @@ bool is_merged(const Task* task) { return task->has(task_flag::kMergeable); }
     task_of(block)->flags |= task_flag::kInPool;
     return block;
   }
-  if ((flags & kTaskTransparent) == 0) {
+  if ((flags & kTaskTransparent) == 0 || (flags & kTaskMergedIf0) != 0) {
     return allocate_block(run_task_and_destroy, flags, task_bytes, shareds_bytes, routine);
   }
   TaskBlock* block = allocate_block(run_transparent, flags, task_bytes, shareds_bytes, routine);
