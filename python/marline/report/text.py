@@ -393,7 +393,7 @@ def verdict(document: dict[str, Any]) -> Table:
         table.add_row(Text("try next", style="green"), causes[0]["advice"])
         if "expected" in causes[0]:
             expected = causes[0]["expected"]
-            table.add_row("expected", f"{what_if.expected_text(expected)}\n{expected['command']}")
+            table.add_row("expected", f"{what_if.expected_text(expected)}\nask: {expected['command']}")
     elif document["graph"]["tasks"]:
         table.add_row("biggest loss", "none of 1 % of thread time or more")
     for title in ("remark", "incomplete"):

@@ -73,8 +73,8 @@ def add_expected(of: Analysis, causes: Sequence[dict[str, Any]], figures: Mappin
 
 
 def expected_text(expected: Mapping[str, Any]) -> str:
-    """`command` stands after it."""
-    return f"{signed(expected['change'])} of the time at most, says the model of the run. To ask it:"
+    """`command`, which shows the prediction, stands after it."""
+    return f"{signed(expected['change'])} of the time at most, says the model of the run"
 
 
 def signed(change: float) -> str:

@@ -2,7 +2,8 @@
 """libmarline-analysis.so, for what arrays in NumPy cannot do fast (analysis/ has its sources): how it is loaded and
 called; and where keys stand in a sorted array. np.searchsorted looks for each key by itself; here a key is looked for
 first near the ones before, as most columns of a trace name the same few tasks in a row (analysis/search.h). Keys of
-other types than 64-bit integers, of which there are few, are NumPy's."""
+other types than 64-bit integers, of which there are few, are left to NumPy; so are all keys where the package is used
+from its sources, without the library beside it."""
 
 from __future__ import annotations
 
@@ -66,7 +67,12 @@ def find(sorted_keys: np.ndarray, keys: np.ndarray) -> np.ndarray:
 
 
 def _is_native(sorted_keys: np.ndarray, keys: np.ndarray) -> bool:
-    return sorted_keys.dtype == keys.dtype and keys.dtype in _FUNCTIONS
+    return sorted_keys.dtype == keys.dtype and keys.dtype in _FUNCTIONS and _is_there()
+
+
+@lru_cache(maxsize=None)
+def _is_there() -> bool:
+    return LIBRARY.exists()
 
 
 def _search(sorted_keys: np.ndarray, keys: np.ndarray, wanted: int) -> np.ndarray:

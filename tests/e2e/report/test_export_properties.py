@@ -47,7 +47,7 @@ def check_timelines(of: Analysis, folder: Path) -> None:
     on_threads = sum(end - start for name, _, start, end, depth in bars if "thread" in name and depth == 0)
     runs = of["segments"]
     assert on_threads == int((runs.end - runs.start).sum())
-    write_firefox(drawn, folder / "out", "app")
+    write_firefox(of, drawn, folder / "out", "app")
     markers, time = read_firefox(json.loads((folder / "out").read_text()))
     assert sorted(bar[:4] for bar in markers) == sorted(bar[:4] for bar in bars)
     assert abs(sum(time.values()) * 1e6 - sum(end - start for *_, start, end, depth in bars if depth == 0)) < 1
