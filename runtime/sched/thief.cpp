@@ -14,7 +14,7 @@ namespace {
 // A thief is worth what it takes if it spends at least this part of its time in the bodies of tasks, rather than in
 // steals, starts and completions, which wait for cache lines and make other threads wait for them. Measured over task
 // lengths, on processors 26 and 170 ns apart: below that, two threads are slower than one.
-constexpr uint64_t kWorth = 3, kWorthOf = 5;
+constexpr uint64_t kWorth = 1, kWorthOf = 2;
 // The size of a sample; while the thief pauses, one steal is a sample.
 constexpr uint32_t kSample = 4;
 // Between two samples, where the thief is welcome: a measured steal takes a few tens of nanoseconds longer.
