@@ -7,28 +7,12 @@
 #include "base/reported_construct.hpp"
 #include "device/contract/device.hpp"
 #include "items/items.hpp"
+#include "../common/kernel_arguments.hpp"
 
 namespace marline::offload::device {
 
 using namespace items;
 
-// The arguments of a kernel as Clang 16 and later pass them (LLVM, offload/include/Shared/APITypes.h). Marline knows
-// versions up to 5.
-struct KernelArguments {
-  uint32_t version;
-  uint32_t count;
-  void** bases;
-  void** begins;
-  int64_t* sizes;
-  int64_t* types;
-  void** names;
-  void** mappers;
-  uint64_t trip_count;
-  uint64_t flags;
-  uint32_t teams[3];
-  uint32_t threads[3];
-  uint32_t dynamic_memory;
-};
 inline constexpr uint64_t kNowaitFlag = 1;
 
 [[nodiscard]] inline GpuGrid grid_of(const KernelArguments& given) {

@@ -5,25 +5,10 @@
 #pragma once
 
 #include "abi/kmp/types.hpp"
+#include "../common/kernel_arguments.hpp"
 
 namespace marline::kmp {
 
-// KernelArgsTy (LLVM, offload/include/Shared/APITypes.h), up to version 5.
-struct KernelArguments {
-  uint32_t version;
-  uint32_t count;
-  void** bases;
-  void** begins;
-  int64_t* sizes;
-  int64_t* types;
-  void** names;
-  void** mappers;
-  uint64_t trip_count;
-  uint64_t flags;
-  uint32_t teams[3];
-  uint32_t threads[3];
-  uint32_t dynamic_memory;
-};
 inline constexpr uint32_t kNewestKernelArguments = 5;
 
 using RunKernel = int32_t (*)(Ident*, int64_t device, int32_t teams, int32_t threads, void* id, KernelArguments*);
