@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from marline.report.without_tasks import main_places
 from marline.trace.analysis import Analysis
 from marline.trace.passes.regions import Marks, Spans
 from marline.trace.read.events import CALL_NUMBER
@@ -135,17 +136,13 @@ def calls(of: Analysis, document: Document, lanes: Lanes) -> str:
     # MPI_Init and MPI_Finalize lie outside of the time that the report is of.
     some = [row for row in document["communication"]["calls"] if row["name"] not in _AROUND]
     whole = sum(row["total_ns"] for row in some)
-    places_of = {row["name"]: row["places"] for row in document["mpi"]["functions"]}
-    rows = [Row((words(row["name"]), words(_most(places_of.get(row["name"]))), number(row["count"]),
+    most_at = {row["name"]: ", ".join(main_places(row)) for row in document["mpi"]["functions"]}
+    rows = [Row((words(row["name"]), words(most_at.get(row["name"], "")), number(row["count"]),
                  time(row["total_ns"]), share(row["total_ns"], whole),
                  time(row["held_ns"]), time(row["suspended_ns"]), time(row["mean_ns"]), time(row["max_ns"]),
                  octets(row["bytes"])), where.get(CALL_NUMBER.get(row["name"], -1))) for row in some]  # fmt: skip
     return table("calls", "MPI calls", ("function", "mostly at", "calls", "sum", "share", "held a thread",
                                         "task suspended", "mean", "longest", "bytes"), rows)  # fmt: skip
-
-
-def _most(places_of: list[Document] | None) -> str:
-    return places_of[0]["name"] if places_of else ""
 
 
 def locks(document: Document) -> str:

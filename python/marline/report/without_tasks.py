@@ -3,6 +3,7 @@
 the one that costs most. The figures come from the passes `loops` and `mpi_waits`."""
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from rich.table import Table
@@ -16,6 +17,7 @@ WIDTH = 80  # of a line, for which names are cut
 MOST_ROWS = 8
 LEAST_SHARE = 0.01  # of thread time, for a row
 FEW = 3  # places and partners that a sentence names
+MOST = 0.8  # of a function's time: the places that have it are named
 UNEVEN = 1.2  # from this ratio of times on, threads count as unequal
 SMALL_PIECES = 8  # a dynamic loop with fewer iterations per thread has pieces too long for an even end
 _WIDTHS = {"calls": 5, "sum": 7, "bytes": 8, "max/mean": 8}  # of columns, at least; of others 6
@@ -132,14 +134,21 @@ def _lock_site(locks: Mapping[str, Any]) -> str:
 
 
 def with_place(name: str, mpi: Mapping[str, Any]) -> str:
-    """An MPI function, and the place in the source where it takes most of its time, if there is one."""
-    place = _main_place(next((row for row in mpi["functions"] if row["name"] == name), None))
-    return f"{name} at {place['name']}" if place else name
+    """An MPI function, and the places in the source where it takes most of its time, if these are few."""
+    where = " and ".join(main_places(next((row for row in mpi["functions"] if row["name"] == name), None)))
+    return f"{name} at {where}" if where else name
 
 
-def _main_place(row: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Where a function of MPI takes half of its time or more."""
-    return next((one for one in row["places"] if 2 * one["total_ns"] >= row["total_ns"]), None) if row else None
+def main_places(row: Mapping[str, Any] | None) -> list[str]:
+    """Where a function of MPI takes most of its time, in the order of lines; none if these places are more than a few.
+    Places that take about as much as each other are thus named in every run. A name that repeats is left out."""
+    if row is None:
+        return []
+    shares = accumulate(one["total_ns"] for one in row["places"])
+    needed = next((at for at, share in enumerate(shares, 1) if share >= MOST * row["total_ns"]), FEW + 1)
+    places = row["places"][:needed] if needed <= FEW else []
+    most = sorted((one["name"].rpartition(":")[0], one["line"]) for one in places)
+    return [str(line) if at and most[at - 1][0] == name else f"{name}:{line}" for at, (name, line) in enumerate(most)]
 
 
 def _sampled_serial(samples: Mapping[str, Any]) -> str:
@@ -207,8 +216,8 @@ def mpi(document: Mapping[str, Any]) -> Table:
     for row in rows[:MOST_ROWS]:
         waits = [f"{name} {percent(row[key], row['total_ns'])}" for key, name in _PATTERNS
                  if row[key] >= LEAST_SHARE * row["total_ns"]]  # fmt: skip
-        place = _main_place(row)
-        name = f"{row['name']} {place['file'].rpartition('/')[2]}:{place['line']}" if place else row["name"]
+        where = ", ".join(place.rpartition(" ")[2] for place in main_places(row))
+        name = f"{row['name']} {where}".rstrip()
         lines.append([name, count(row["calls"]), duration(row["total_ns"]), percent(row["held_ns"], whole),
                       size(row["bytes"]) if row["bytes"] else "", ", ".join(waits)])  # fmt: skip
     return table("MPI by time", ["calls", "sum", "share", "bytes"], lines, len(rows) - MOST_ROWS, "waits of the sum")

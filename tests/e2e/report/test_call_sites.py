@@ -81,6 +81,22 @@ def test_mpi(tmp_path: Path) -> None:
     assert re.search(r"<td[^>]*>MPI_Recv</td><td[^>]*>other app.c:30</td>", page.read_text())
 
 
+@pytest.mark.parametrize("times, named", [
+    ({"main a.c:9": 51, "main a.c:3": 49}, ["main a.c:3", "9"]),
+    ({"main a.c:9": 49, "main a.c:3": 51}, ["main a.c:3", "9"]),
+    ({"main a.c:9": 80, "main a.c:3": 20}, ["main a.c:9"]),
+    ({"main b.c:1": 30, "f a.c:8": 30, "main a.c:7": 30, "main a.c:1": 9}, ["f a.c:8", "main a.c:7", "main b.c:1"]),
+    ({"main a.c:1": 25, "main a.c:2": 25, "main a.c:3": 25, "main a.c:4": 25}, []),
+    ({"main a.c:1": 50}, []),
+])  # fmt: skip
+def test_places_of_most_of_the_time(times: dict[str, int], named: list[str]) -> None:
+    """Of 100 ns, the fewest places with 80 ns; the same whichever of two equal ones is first. Of some calls the place
+    is not known."""
+    places = [{"name": name, "line": int(name.rpartition(":")[2]), "total_ns": time}
+              for name, time in sorted(times.items(), key=lambda one: -one[1])]  # fmt: skip
+    assert without_tasks.main_places({"total_ns": 100, "places": places}) == named
+
+
 @pytest.mark.parametrize("compiler", ["clang-19", "gcc-12"])
 def test_line_of_a_critical_region(compiler: str, marline: Callable[..., Result], compiled: Callable[..., Path],
                                    tmp_path: Path) -> None:  # fmt: skip
