@@ -212,7 +212,7 @@ def test_benchmark_s_trace_is_valid(tmp_path: Path) -> None:
                "3", "--markdown", table, "--keep", tmp_path / "trace"]  # fmt: skip
     result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
     assert result.stdout == table.read_text()
-    stages = [line.split(" | ")[0].removeprefix("| ") for line in result.stdout.splitlines()[4:]]
+    stages = [line.split(" | ")[0].removeprefix("| ") for line in result.stdout.splitlines()[5:]]
     assert sorted(stages) == sorted(["read", *pass_names(), "replay", "**all**"])
     of = Analysis(read_trace(tmp_path / "trace"))
     assert of.document("integrity") == {"incomplete": []}
