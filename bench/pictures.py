@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of pages for the documentation: what headless Chromium shows of a page of `marline report --html`, from its
-top to the legend below its timeline, in light mode, with 128 colours.
+top to the legend below its timeline, in light mode, with 48 colours.
 
     bench/pictures.py PAGE.html PICTURE.png
     bench/pictures.py --steps --prefix build/release     # of the programs of docs/guide/three-steps.md
@@ -28,7 +28,7 @@ from browser import Browser  # noqa: E402  (the path above is what finds it)
 
 WIDTH = 1200
 HIGHEST = 1600  # pixels
-COLORS = 128
+COLORS = 48
 MOST_BYTES = 150 * 1024
 STEPS = ("rows", "rows_dynamic", "rows_tasks", "rows_fast")  # of docs/guide/three-steps.md
 RUNS = 5  # of a step, of which the shortest is shown: other programs disturbed it least

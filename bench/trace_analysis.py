@@ -229,10 +229,12 @@ def new_memory_seconds() -> float:
 
 def table(records: int, stages: list[Stage]) -> list[str]:
     seconds, kernel = sum(stage.seconds for stage in stages), sum(stage.kernel for stage in stages)
-    lines = ["| stage | CPU seconds | of these the kernel's | records/s | peak memory, MiB |", "|---|---:|---:|---:|---:|"]
+    heads = ("stage", "CPU seconds", "of these the kernel's", "records/s", "peak memory, MiB")
+    lines = [f"| {' | '.join(heads)} |", "|---" + "|---:" * (len(heads) - 1) + "|"]
     for stage in [*stages, Stage("**all**", seconds, kernel, max(stage.peak_mib for stage in stages))]:
         rate = records / stage.seconds if stage.seconds else float("inf")
-        lines.append(f"| {stage.name} | {stage.seconds:.2f} | {stage.kernel:.2f} | {rate:,.0f} | {stage.peak_mib:,.0f} |")
+        times = f"{stage.seconds:.2f} | {stage.kernel:.2f}"
+        lines.append(f"| {stage.name} | {times} | {rate:,.0f} | {stage.peak_mib:,.0f} |")
     return lines
 
 
@@ -259,8 +261,8 @@ def main() -> int:
         keep_memory()  # as `marline report` does
         records, stages, replayed = measure(folder)
     lines = [f"{records:,} records, {options.ranks} ranks of {options.threads} threads; {replayed}.",
-             f"{cpu_model()}, Linux {platform.release()}; a GiB of new memory takes {new_memory_seconds():.2f} s here, most "
-             "of it the kernel's.", "", *table(records, stages)]  # fmt: skip
+             f"{cpu_model()}, Linux {platform.release()}; a GiB of new memory takes {new_memory_seconds():.2f} s here, "
+             "most of it the kernel's.", "", *table(records, stages)]  # fmt: skip
     print("\n".join(lines))
     if options.markdown:
         options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
