@@ -147,6 +147,11 @@ def test_devices_that_there_are_not(late_sender: Path) -> None:
         predicted(Analysis(read_trace(late_sender)), "devices x2")
 
 
+def test_a_device_cannot_do_half_a_kernel(tmp_path: Path) -> None:
+    with pytest.raises(AnalysisError, match="'devices x0.5': each device did one kernel or copy at a time"):
+        predicted(kernels(tmp_path), "devices x0.5")
+
+
 def fork(folder: Path, threads: int, **more: Any) -> Analysis:
     """One thread creates A, B and C, 10 ns each after the first, and runs them, 100 ns each, one after the other."""
     first = Stream(1).add(1000, "implicit_begin", IMPLICIT, parallel=300, index=0, size=threads)

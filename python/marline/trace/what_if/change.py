@@ -119,6 +119,9 @@ def _devices(_of: Analysis, run: Model, program: Program, change: Change) -> Pro
     if not len(threads[on]):
         raise AnalysisError(f"{language.SHORT} '{change.text}': no device has worked for a task of this run")
     threads[on] = np.maximum(_times(threads[on], change.factor), 1)
+    if change.factor < 1 and np.array_equal(threads, program.threads):
+        raise AnalysisError(f"{language.SHORT} '{change.text}': each device did one kernel or copy at a time, and "
+                            "cannot do less at once: give a factor above 1")  # fmt: skip
     return replace(program, threads=threads)
 
 
