@@ -161,6 +161,8 @@ struct alignas(kCacheLine) Member {
   const int16_t* victims = nullptr;      // in the order of stealing; null: the neighbours
   // Ready tasks with a priority. Null unless options().priority.on; empty until priorities_in_use().
   PriorityQueue* urgent = nullptr;
+  // Chunks that the thread has taken and not begun, by slot of Team::workshares (construct/workshare/reserve.hpp).
+  alignas(kCacheLine) Atomic<uint64_t> reserves[kWorkshares]{};
   // Tasks that yielded: FIFO, so that every other task runs first. Other members steal from it.
   alignas(kCacheLine) SpinLock yielded_lock;
   TaskFifo yielded;

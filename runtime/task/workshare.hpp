@@ -19,8 +19,9 @@ namespace marline {
 
 inline constexpr int kWorkshares = 8;  // a thread that is further ahead waits for the slowest thread
 
-// kGuidedSimd and kRuntimeSimd: the size of each chunk but the last is a multiple of the given chunk size.
-enum class LoopKind : int32_t { kStatic, kDynamic, kGuided, kRuntime, kGuidedSimd, kRuntimeSimd };
+// kGuidedSimd and kRuntimeSimd: the size of each chunk but the last is a multiple of the given chunk size. kAnyOrder:
+// dynamic and nonmonotonic; a loop that is entered has kDynamic in its place.
+enum class LoopKind : int32_t { kStatic, kDynamic, kAnyOrder, kGuided, kRuntime, kGuidedSimd, kRuntimeSimd };
 
 struct alignas(kCacheLine) Workshare {
   Atomic<uint64_t> phase{0};
@@ -33,7 +34,10 @@ struct alignas(kCacheLine) Workshare {
   uint64_t chunk = 0;
   void* reductions = nullptr;  // the first thread's block of a GCC reduction (construct/task/gcc_reduction.hpp)
   void* memory = nullptr;      // zeroed, shared by the team during the construct; freed by the last thread to leave
-  // The first iteration that no thread has taken; of a guided loop, the number of chunks taken.
+  // Set before a chunk goes into a thread's reserve (construct/workshare/reserve.cpp).
+  Atomic<bool> has_reserves{false};
+  // The first iteration that no thread has taken; of a guided loop, and of one with reserves, how many chunks are
+  // taken.
   alignas(kCacheLine) Atomic<uint64_t> next{0};
   // The first iteration of the chunk that has the turn for its `ordered` regions.
   alignas(kCacheLine) Atomic<uint64_t> ordered_next{0};
@@ -48,11 +52,22 @@ struct LoopPlace {
   tool::Work announced = tool::Work::kNone;
   // shared->next, if one addition is enough to take a chunk; otherwise null.
   Atomic<uint64_t>* adds_to = nullptr;
+  // The thread's reserve of chunks in a loop that has them (construct/workshare/reserve.hpp); otherwise null.
+  Atomic<uint64_t>* reserve = nullptr;
   uint64_t iterations = 0;
   uint64_t chunk = 0;
   uint64_t position = 0;  // static: first iteration of the thread's next chunk; guided: of chunk number `passed`
   uint64_t step = 0;      // static: distance between two chunks of the thread
   uint64_t passed = 0;    // guided
+  // With a reserve: how many chunks the loop has; where the thread last took some, how many, and when (cycles()).
+  uint64_t chunks = 0, taken_to = 0, taken_at = 0;
+  uint32_t at_a_time = 1;
+  // Numbers of chunks that the thread alone can run. They are all of the same size: the loop's last one is not counted,
+  // owns_last says that it is the thread's, too.
+  uint32_t own = 0, own_end = 0;
+  bool owns_last = false;
+  bool had_last = false;  // the thread has had the loop's last chunk
+  uint64_t own_step = 0;  // from one such chunk to the next, in the program's bounds; kept by the face
   uint64_t first = 0;     // the current chunk: [first, end)
   uint64_t end = 0;
   uint64_t lower = 0, upper = 0, stride = 0;  // the program's bounds, as the face keeps them

@@ -31,6 +31,7 @@ struct Resolved {
 };
 
 Resolved resolve(const Worker* worker, const LoopRequest& request) {
+  if (request.kind == LoopKind::kAnyOrder) return {LoopKind::kDynamic, request.chunk};
   if (request.kind != LoopKind::kRuntime) return {request.kind, request.chunk};
   const Icvs* icvs = worker->task->icvs;
   auto chunk = static_cast<uint64_t>(std::max(icvs->run_sched_chunk, 0));
@@ -64,6 +65,7 @@ void fill(Workshare* shared, const Worker* worker, const LoopRequest& request) {
   shared->kind = resolved.kind;
   shared->chunk = resolved.chunk;
   shared->iterations = request.iterations;
+  shared->has_reserves.store(false, relaxed);
   shared->next.store(0, relaxed);
   shared->ordered_next.store(0, relaxed);
 }
@@ -146,6 +148,7 @@ bool next_chunk(LoopPlace& place, uint64_t threads) {
     case LoopKind::kGuided: return next_guided(place, place.shared->next, threads);
     case LoopKind::kGuidedSimd: return next_guided_simd(place, place.shared->next, threads);
     case LoopKind::kStatic:
+    case LoopKind::kAnyOrder:
     case LoopKind::kRuntime:
     case LoopKind::kRuntimeSimd: break;
   }
@@ -158,6 +161,7 @@ tool::Work kind_for_tools(LoopKind kind) {
     case LoopKind::kGuidedSimd:
     case LoopKind::kGuided: return tool::Work::kLoopGuided;
     case LoopKind::kStatic:
+    case LoopKind::kAnyOrder:
     case LoopKind::kRuntime:
     case LoopKind::kRuntimeSimd: break;
   }
@@ -280,7 +284,9 @@ bool is_one_chunk(const Worker* worker, const LoopRequest& request) {
 void loop_begin(Worker* worker, const LoopRequest& request) {
   LoopPlace& place = worker->member->loop;
   place.shared = nullptr;
-  place.adds_to = nullptr;
+  place.adds_to = place.reserve = nullptr;
+  place.own = place.own_end = 0;
+  place.owns_last = place.had_last = false;
   if (is_one_chunk(worker, request)) {
     enter_none(place);
     place.iterations = place.chunk = place.step = request.iterations;
@@ -309,6 +315,8 @@ void loop_begin(Worker* worker, const LoopRequest& request) {
     place.position = place.passed = 0;
     bool adds = place.kind == LoopKind::kDynamic && !place.ordered && place.iterations < kFetchAddLimit;
     if (adds && !tool::present() && !is_random()) place.adds_to = &place.shared->next;
+    const bool may_reserve = request.kind == LoopKind::kAnyOrder && request.prepare == nullptr;
+    if (place.adds_to != nullptr && may_reserve) reserve_begin(worker->member, place);
   }
   if (tool::on(tool::event::kWork | tool::event::kDispatch)) [[unlikely]] {
     announce_begin(worker, place, request);
@@ -324,6 +332,7 @@ bool loop_next(Worker* worker, LoopChunk* chunk) {
     pass_turn(member->team, place);
     place.first = place.end;
   }
+  if (place.reserve != nullptr) return take_more(member, chunk);
   if (place.adds_to != nullptr) return loop_add(place, chunk);
   // Otherwise one thread may take all of a short loop.
   if (is_random() && (next_random(worker) & 1) != 0) sched_yield();
@@ -343,6 +352,8 @@ void loop_leave(Worker* worker, const void* codeptr) {
   }
   Workshare* shared = place.shared;
   if (shared == nullptr) return;
+  if (place.reserve != nullptr) reserve_drop(place);
+  place.own = place.own_end;
   if (place.ordered && is_workshare_cancelled(worker->member->team)) [[unlikely]] {
     pass_all_turns(worker);
   }

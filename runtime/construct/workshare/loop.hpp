@@ -5,6 +5,7 @@
 // turns one after the other, and within a chunk its thread runs the iterations in order.
 #pragma once
 
+#include "construct/workshare/reserve.hpp"
 #include "sched/team.hpp"
 
 namespace marline {
@@ -23,12 +24,6 @@ struct LoopRequest {
   // For tools.
   tool::Work work = tool::Work::kLoopStatic;  // of a loop; the schedule kind then says which one
   const void* codeptr = nullptr;
-};
-
-struct LoopChunk {
-  uint64_t first;
-  uint64_t count;
-  bool last;  // contains the loop's last iteration
 };
 
 // The calling thread enters the loop.

@@ -21,7 +21,7 @@ bool GOMP_loop_guided_start(long start, long end, long step, long chunk, long* i
   return begin_and_next({LoopKind::kGuided, chunk}, bounds(start, end, step), istart, iend);
 }
 bool GOMP_loop_nonmonotonic_dynamic_start(long start, long end, long step, long chunk, long* istart, long* iend) {
-  return begin_and_next({LoopKind::kDynamic, chunk}, bounds(start, end, step), istart, iend);
+  return begin_and_next({LoopKind::kAnyOrder, chunk}, bounds(start, end, step), istart, iend);
 }
 bool GOMP_loop_nonmonotonic_guided_start(long start, long end, long step, long chunk, long* istart, long* iend) {
   return begin_and_next({LoopKind::kGuided, chunk}, bounds(start, end, step), istart, iend);

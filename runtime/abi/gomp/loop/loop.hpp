@@ -77,9 +77,11 @@ template <class T>
 template <class T>
 bool next(T* start, T* end) {
   LoopPlace& place = this_worker()->member->loop;
-  if (place.adds_to == nullptr) return next_of_any_kind(start, end);
-  LoopChunk chunk;
-  return loop_add(place, &chunk) && give(place, chunk, start, end);
+  if (!has_own_chunk(place)) return next_of_any_kind(start, end);
+  const uint64_t first = next_own(place);
+  *start = static_cast<T>(first);
+  *end = static_cast<T>(first + place.own_step);
+  return true;
 }
 
 template <class T>

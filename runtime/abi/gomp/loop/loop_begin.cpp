@@ -40,7 +40,7 @@ Schedule schedule_of(long schedule, long chunk, bool ordered) {
   switch (schedule & ~kMonotonic) {
     case 0: return {LoopKind::kRuntime, 0, ordered};
     case 1: return {LoopKind::kStatic, chunk, ordered};
-    case 2: return {LoopKind::kDynamic, chunk, ordered};
+    case 2: return {(schedule & kMonotonic) != 0 ? LoopKind::kDynamic : LoopKind::kAnyOrder, chunk, ordered};
     case 3: return {LoopKind::kGuided, chunk, ordered};
     case 4: return {LoopKind::kStatic, 0, ordered};  // auto
     default: fatal("a loop has schedule %ld, which Marline does not know; use another schedule clause", schedule);
@@ -64,6 +64,7 @@ void begin(const Schedule& schedule, const Bounds& bounds, const Extras& extras,
   place.lower = bounds.start;
   place.upper = bounds.end;
   place.stride = bounds.increment;
+  place.own_step = place.chunk * place.stride;
 }
 
 }  // namespace marline::gomp

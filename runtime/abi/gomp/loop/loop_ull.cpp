@@ -22,7 +22,8 @@ bool GOMP_loop_ull_guided_start(bool up, Ull start, Ull end, Ull step, Ull chunk
 }
 bool GOMP_loop_ull_nonmonotonic_dynamic_start(bool up, Ull start, Ull end, Ull step, Ull chunk, Ull* istart,
                                               Ull* iend) {
-  return begin_and_next({LoopKind::kDynamic, static_cast<long>(chunk)}, bounds_ull(up, start, end, step), istart, iend);
+  return begin_and_next({LoopKind::kAnyOrder, static_cast<long>(chunk)}, bounds_ull(up, start, end, step), istart,
+                        iend);
 }
 bool GOMP_loop_ull_nonmonotonic_guided_start(bool up, Ull start, Ull end, Ull step, Ull chunk, Ull* istart, Ull* iend) {
   return begin_and_next({LoopKind::kGuided, static_cast<long>(chunk)}, bounds_ull(up, start, end, step), istart, iend);

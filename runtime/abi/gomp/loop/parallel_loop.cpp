@@ -84,7 +84,7 @@ void GOMP_parallel_loop_runtime(Function function, void* data, unsigned threads,
 
 void GOMP_parallel_loop_nonmonotonic_dynamic(Function function, void* data, unsigned threads, long start, long end,
                                              long step, long chunk, unsigned flags) {
-  run({function, data, {LoopKind::kDynamic, chunk}, bounds(start, end, step)}, threads, flags,
+  run({function, data, {LoopKind::kAnyOrder, chunk}, bounds(start, end, step)}, threads, flags,
       __builtin_return_address(0));
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 LoopKind kind_of(int32_t schedule) {
   switch (without_order(schedule)) {
-    case kDynamicChunked: return LoopKind::kDynamic;
+    case kDynamicChunked: return is_any_order(schedule) ? LoopKind::kAnyOrder : LoopKind::kDynamic;
     case kGuidedChunked:
     case kGuidedIterative:
     case kGuidedAnalytical: return LoopKind::kGuided;
@@ -49,6 +49,7 @@ void dispatch_init(int32_t schedule, T lower, T upper, S stride, S chunk,
   LoopPlace& place = this_worker()->member->loop;
   place.lower = static_cast<uint64_t>(lower);
   place.stride = static_cast<uint64_t>(stride);
+  place.own_step = place.chunk * place.stride;
 }
 
 // distribute parallel for: the chunks of the team's block of the loop are handed out to its threads.
@@ -89,9 +90,13 @@ template <class T, class S>
 template <class T, class S>
 int32_t dispatch_next(int32_t* last, T* lower, T* upper, S* stride, const void* codeptr = __builtin_return_address(0)) {
   LoopPlace& place = this_worker()->member->loop;
-  if (place.adds_to == nullptr) return next_of_any_kind(last, lower, upper, stride, codeptr);
-  LoopChunk chunk;
-  return loop_add(place, &chunk) ? give(place, chunk, last, lower, upper, stride) : leave(codeptr);
+  if (!has_own_chunk(place)) return next_of_any_kind(last, lower, upper, stride, codeptr);
+  const uint64_t first = next_own(place);
+  *lower = static_cast<T>(first);
+  *upper = static_cast<T>(first + place.own_step - place.stride);
+  *stride = static_cast<S>(place.stride);
+  if (last != nullptr) *last = 0;
+  return 1;
 }
 
 }  // namespace

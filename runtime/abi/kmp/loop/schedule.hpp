@@ -27,10 +27,13 @@ enum Schedule : int32_t {
   kOrderedLast = 72,
   kDistributeStaticChunked = 91,
   kDistributeStatic = 92,
-  kModifiers = (1 << 29) | (1 << 30),  // monotonic, nonmonotonic
+  kMonotonic = 1 << 29,
+  kNonmonotonic = 1 << 30,
+  kModifiers = kMonotonic | kNonmonotonic,
 };
 
 inline int32_t without_modifiers(int32_t schedule) { return schedule & ~kModifiers; }
+inline bool is_any_order(int32_t schedule) { return (schedule & kNonmonotonic) != 0; }
 inline bool is_ordered(int32_t schedule) {
   int32_t plain = without_modifiers(schedule);
   return plain >= kOrderedFirst && plain <= kOrderedLast;
