@@ -132,7 +132,7 @@ def jobs_of(build: Path, compiler: str, folder: Path, only: str) -> list[Job]:
 def first_error(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     lines = [line for line in lines if "Semantic errors in" not in line]  # flang's first line
-    telling = [line for line in lines if re.search(r"error|undefined|fatal|CHECK|not found|cannot", line, re.I)]
+    telling = [line for line in lines if re.search(r"error|undefined|fatal|CHECK|not found|cannot|sorry", line, re.I)]
     return re.sub(r"/\S*/", "", (telling or lines or ["nothing printed"])[0])[:160]
 
 

@@ -12,7 +12,7 @@ Tests are compiled once per compiler, with the flags of the suite's sys/make/mak
 -fopenmp-version=60 for Clang where the suite's list of versions ends. They run as by its sys/scripts/run_test.sh:
 status 0 passes, `Test skipped` in the output is neither, no more threads than CPUs (OMP_THREAD_LIMIT), 60 s at most;
 `_env_` in a name sets a variable. Where the two runtimes differ, both run the test four more times; a test that fails
-once fails.
+once fails. One that takes too long is not run again.
 
 A file notes.txt in the output folder is written by hand: `TEST: text` is put beside a test that fails.
 """
@@ -43,6 +43,7 @@ NEEDS_LIBRARY = "qmcpack_target_static_lib.c"  # the suite leaves it out, too, u
 VERSIONS = {"5.0": 50, "5.1": 51, "5.2": 52, "6.0": 60}  # which Clang does not take by default
 REPEATS = 4
 LETTERS = 120  # of a reason
+TOO_LONG = "takes longer than"
 
 
 @dataclass(frozen=True)
@@ -83,13 +84,13 @@ class Compiler:
 @dataclass
 class Result:
     """What became of a test with a compiler. `built` is empty or the compiler's error; a run's text is `passes`,
-    `skipped`, or `fails: ...`; `runs` has the number of runs of each that passed, where the two were unequal."""
+    `skipped`, or `fails: ...`; `runs` says how many passed, such as `2 of 5`, where the two were unequal."""
     test: str
     compiler: str
     built: str = ""
     stock: str = ""
     marline: str = ""
-    runs: dict[str, int] = field(default_factory=dict)
+    runs: dict[str, str] = field(default_factory=dict)
 
 
 def find_compiler(name: str) -> Compiler:
@@ -122,7 +123,7 @@ def compile_test(test: Test, compiler: Compiler, suite: Path, folder: Path, seco
         built = subprocess.run(compiler.command(test, suite, folder), capture_output=True, text=True, errors="replace",
                                timeout=seconds)  # fmt: skip
     except subprocess.TimeoutExpired:
-        return f"takes longer than {seconds:.0f} s to compile"
+        return f"{TOO_LONG} {seconds:.0f} s to compile"
     return "" if built.returncode == 0 else first_error(built.stderr)
 
 
@@ -136,9 +137,10 @@ def reason(output: str) -> str:
     last line."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     if errors := [line for line in lines if "OMPVV_ERROR" in line]:
-        return re.sub(r"^\[OMPVV_ERROR[^]]*\]\s*", "", errors[-1])[:LETTERS]
-    telling = [line for line in lines if re.search(r"error|fatal|assert", line, re.IGNORECASE)]
-    return (telling or lines[-1:] or ["nothing printed"])[0][:LETTERS]
+        lines = errors
+    elif telling := [line for line in lines if re.search(r"error|fatal|assert", line, re.IGNORECASE)]:
+        lines = telling[:1]
+    return re.sub(r"^\[OMPVV_\w+[^]]*\]\s*", "", (lines or ["nothing printed"])[-1])[:LETTERS]
 
 
 def run_test(words: list[str], folder: Path, environment: dict[str, str], seconds: float) -> str:
@@ -149,7 +151,7 @@ def run_test(words: list[str], folder: Path, environment: dict[str, str], second
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)  # with the program, which `marline run` has started
             process.communicate()
-            return f"fails: takes longer than {seconds:.0f} s"
+            return f"fails: {TOO_LONG} {seconds:.0f} s"
     if "Test skipped" in output:
         return "skipped"
     if process.returncode == 0:
@@ -167,8 +169,9 @@ def compare(result: Result, test: Test, folder: Path, given: argparse.Namespace)
     if outcomes["stock"][0].split(":")[0] != outcomes["marline"][0].split(":")[0]:
         for _ in range(REPEATS):
             for name, words in commands.items():
-                outcomes[name].append(run_test(words, folder, environment, given.seconds))
-        result.runs = {name: several.count("passes") for name, several in outcomes.items()}
+                if TOO_LONG not in outcomes[name][-1]:
+                    outcomes[name].append(run_test(words, folder, environment, given.seconds))
+        result.runs = {name: f"{several.count('passes')} of {len(several)}" for name, several in outcomes.items()}
     for name, several in outcomes.items():
         failed = [outcome for outcome in several if outcome.startswith("fails")]
         setattr(result, name, (failed or several)[0])
@@ -226,7 +229,8 @@ def main() -> int:
         for compiler in compilers:
             results += run_compiler(compiler, tests, Path(folder), given)
     facts = {"suite": first_line("git", "-C", str(given.suite), "describe", "--always"), "cpu": cpu_model(),
-             "cpus": len(os.sched_getaffinity(0)), "threads": given.threads, "commit": commit_of(HERE, given.output),
+             "cpus": len(os.sched_getaffinity(0)), "threads": given.threads, "seconds": given.seconds,
+             "commit": commit_of(HERE, given.output),
              "compilers": [vars(compiler) for compiler in compilers],
              "results": [vars(result) for result in results]}  # fmt: skip
     (given.output / "results.json").write_text(json.dumps(facts, indent=1) + "\n")

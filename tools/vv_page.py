@@ -70,12 +70,16 @@ def counts_table(facts: dict) -> str:
     return text + row("**all**", *(f"**{count}**" for name in names for count in counts(results, name)))
 
 
+def with_runs(result: Result, runtime: str) -> str:
+    """The outcome, with the number of runs that passed if others failed."""
+    passed, _, runs = result["runs"].get(runtime, "").partition(" of ")
+    return f"{result[runtime]} (passes {passed} of {runs})" if passed not in ("0", runs) else result[runtime]
+
+
 def differing(results: list[Result], notes: dict[str, str]) -> Iterator[str]:
     for result in results:
-        runs = result["runs"]
-        of = {name: f"{result[name]} (passes {runs[name]} of 5)" if 0 < runs.get(name, 0) < 5 else result[name]
-              for name in ("stock", "marline")}  # fmt: skip
-        yield row(result["test"], result["compiler"], of["stock"], of["marline"], notes.get(result["test"], ""))
+        yield row(result["test"], result["compiler"], with_runs(result, "stock"), with_runs(result, "marline"),
+                  notes.get(result["test"], ""))  # fmt: skip
 
 
 def failing(results: list[Result], notes: dict[str, str]) -> Iterator[str]:
@@ -106,8 +110,8 @@ def page(facts: dict, notes: dict[str, str]) -> str:
              "that the compiler brings and on Marline (`marline run`), without offloading.\n"]  # fmt: skip
     if notes.get("suite"):
         lines.append(f"\n{notes['suite']}\n")
-    lines.append(f"\n{facts['cpu']}, {facts['cpus']} CPUs, OMP_THREAD_LIMIT={facts['threads']}; Marline at "
-                 f"`{facts['commit']}`.\n\n")
+    lines.append(f"\n{facts['cpu']}, {facts['cpus']} CPUs, OMP_THREAD_LIMIT={facts['threads']}, at most "
+                 f"{facts['seconds']:.0f} s a run; Marline at `{facts['commit']}`.\n\n")
     lines += [f"- {compiler['name']}: {compiler['version']}; runtime `{Path(compiler['runtime']).name}`\n"
               for compiler in facts["compilers"]]  # fmt: skip
     lines.append("\n## What passes\n\nThe last two columns of a compiler count the tests that pass on its runtime and "
