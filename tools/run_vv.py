@@ -14,7 +14,8 @@ status 0 passes, `Test skipped` in the output is neither, no more threads than C
 `_env_` in a name sets a variable. Where the two runtimes differ, both run the test four more times; a test that fails
 once fails. One that takes too long is not run again.
 
-A file notes.txt in the output folder is written by hand: `TEST: text` is put beside a test that fails.
+A file notes.txt in the output folder is written by hand: `TEST: text` is put beside a test that fails. After a change
+there, `run_vv.py --page [-o DIR]` writes README.md anew, from results.json.
 """
 from __future__ import annotations
 
@@ -43,6 +44,7 @@ NEEDS_LIBRARY = "qmcpack_target_static_lib.c"  # the suite leaves it out, too, u
 VERSIONS = {"5.0": 50, "5.1": 51, "5.2": 52, "6.0": 60}  # which Clang does not take by default
 REPEATS = 4
 LETTERS = 120  # of a reason
+COMPILE_SECONDS = 300
 TOO_LONG = "takes longer than"
 
 
@@ -116,14 +118,14 @@ def find_tests(suite: Path, only: str) -> list[Test]:
     return chosen
 
 
-def compile_test(test: Test, compiler: Compiler, suite: Path, folder: Path, seconds: float) -> str:
+def compile_test(test: Test, compiler: Compiler, suite: Path, folder: Path) -> str:
     """Nothing, or what is wrong."""
     folder.mkdir(parents=True)
     try:
         built = subprocess.run(compiler.command(test, suite, folder), capture_output=True, text=True, errors="replace",
-                               timeout=seconds)  # fmt: skip
+                               timeout=COMPILE_SECONDS)  # fmt: skip
     except subprocess.TimeoutExpired:
-        return f"{TOO_LONG} {seconds:.0f} s to compile"
+        return f"{TOO_LONG} {COMPILE_SECONDS} s to compile"
     return "" if built.returncode == 0 else first_error(built.stderr)
 
 
@@ -187,7 +189,7 @@ def run_compiler(compiler: Compiler, tests: list[Test], folder: Path, given: arg
     tests = [test for test in tests if test.language in compiler.drivers]
     folders = [folder / compiler.name.replace("/", "_") / str(at) for at in range(len(tests))]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        errors = list(pool.map(lambda pair: compile_test(pair[0], compiler, given.suite, pair[1], given.seconds),
+        errors = list(pool.map(lambda pair: compile_test(pair[0], compiler, given.suite, pair[1]),
                                zip(tests, folders)))  # fmt: skip
     results = []
     for test, where, error in zip(tests, folders, errors):
@@ -207,9 +209,14 @@ def read_notes(path: Path) -> dict[str, str]:
     return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
 
 
+def write_page(facts: dict, output: Path) -> None:
+    (output / "README.md").write_text(vv_page.page(facts, read_notes(output / "notes.txt")))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suite", type=Path, metavar="PATH")
+    parser.add_argument("suite", type=Path, metavar="PATH", nargs="?")
+    parser.add_argument("--page", action="store_true", help="run nothing: only write the page anew")
     parser.add_argument("--compilers", default="clang-19,gcc-12")
     parser.add_argument("--marline", type=Path, default=HERE.parent / "build" / "release" / "bin" / "marline")
     parser.add_argument("-o", "--output", type=Path, default=HERE.parent / "docs" / "results" / "vv")
@@ -218,6 +225,11 @@ def main() -> int:
                         help="OMP_THREAD_LIMIT (the number of CPUs)")  # fmt: skip
     parser.add_argument("--seconds", type=float, default=60, help="a run may take so long (60)")
     given = parser.parse_args()
+    if given.page:
+        write_page(json.loads((given.output / "results.json").read_text()), given.output)
+        return 0
+    if given.suite is None:
+        parser.error("name the path of a clone of OpenMP_VV")
     given.suite, given.marline = given.suite.resolve(), given.marline.resolve()
     tests = find_tests(given.suite, given.only)
     compilers = [find_compiler(name) for name in given.compilers.split(",")]
@@ -234,7 +246,7 @@ def main() -> int:
              "compilers": [vars(compiler) for compiler in compilers],
              "results": [vars(result) for result in results]}  # fmt: skip
     (given.output / "results.json").write_text(json.dumps(facts, indent=1) + "\n")
-    (given.output / "README.md").write_text(vv_page.page(facts, read_notes(given.output / "notes.txt")))
+    write_page(facts, given.output)
     return 1 if any(result.stock == "passes" and result.marline.startswith("fails") for result in results) else 0
 
 

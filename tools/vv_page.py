@@ -4,6 +4,7 @@ runtime and Marline, the tests that fail on both, and the ones that are refused 
 out."""
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -95,6 +96,10 @@ def refused(results: list[Result]) -> Iterator[str]:
         yield row(result["test"], result["compiler"], result["built"])
 
 
+def paragraph(text: str) -> str:
+    return "\n" + textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
 def section(title: str, titles: list[str], results: list[Result],
             rows: Callable[[list[Result]], Iterator[str]]) -> str:  # fmt: skip
     table = header(*titles) + "".join(rows(results)) if results else "None.\n"
@@ -105,17 +110,19 @@ def page(facts: dict, notes: dict[str, str]) -> str:
     results = facts["results"]
     suite = "" if facts["suite"] == "unknown" else f" at `{facts['suite']}`"
     files = len({result["test"] for result in results})
-    lines = [f"# OpenMP_VV beside the compilers' own runtimes\n\nWritten by `tools/run_vv.py PATH`: {files} tests of "
-             f"{LINK}{suite}, the public validation suite of OpenMP, built once by each compiler, run on the runtime "
-             "that the compiler brings and on Marline (`marline run`), without offloading.\n"]  # fmt: skip
+    lines = ["# OpenMP_VV beside the compilers' own runtimes\n", paragraph(
+        f"Written by `tools/run_vv.py PATH`: {files} tests of {LINK}{suite}, the public validation suite of OpenMP, "
+        "built once by each compiler, run on the runtime that the compiler brings and on Marline (`marline run`), "
+        "without offloading.")]  # fmt: skip
     if notes.get("suite"):
-        lines.append(f"\n{notes['suite']}\n")
-    lines.append(f"\n{facts['cpu']}, {facts['cpus']} CPUs, OMP_THREAD_LIMIT={facts['threads']}, at most "
-                 f"{facts['seconds']:.0f} s a run; Marline at `{facts['commit']}`.\n\n")
+        lines.append(paragraph(notes["suite"]))
+    lines.append(paragraph(f"{facts['cpu']}, {facts['cpus']} CPUs, OMP_THREAD_LIMIT={facts['threads']}, at most "
+                           f"{facts['seconds']:.0f} s a run; Marline at `{facts['commit']}`.") + "\n")  # fmt: skip
     lines += [f"- {compiler['name']}: {compiler['version']}; runtime `{Path(compiler['runtime']).name}`\n"
               for compiler in facts["compilers"]]  # fmt: skip
-    lines.append("\n## What passes\n\nThe last two columns of a compiler count the tests that pass on its runtime and "
-                 "on Marline. A test that\nfails once in five runs does not pass.\n\n")  # fmt: skip
+    lines.append("\n## What passes\n" + paragraph(
+        "The last two columns of a compiler count the tests that pass on its runtime and on Marline. Where these "
+        "differ, both ran the test five times, and a test that fails once does not pass.") + "\n")  # fmt: skip
     lines.append(counts_table(facts))
     different = [result for result in results if differs(result)]
     lines.append(section("Tests whose result differs", ["test", "compiler", "its runtime", "Marline", "why"],

@@ -116,22 +116,27 @@ def test_a_test_that_only_marline_fails(build: Path, suite: Path, tmp_path: Path
     assert found["runs"] == {"stock": "5 of 5", "marline": "0 of 5"}
     row = "| 4.5/task/test_only_stock.c | gcc-12 | passes | fails: exit 1: has Marline | looks for the library |"
     assert row in (output / "README.md").read_text()
+    (output / "notes.txt").write_text("suite: three tests\n")
+    again = run_vv(build, "--page", "-o", output)
+    assert again.returncode == 0, again.stderr
+    page = (output / "README.md").read_text()
+    assert "\nthree tests\n" in page and row not in page and row.replace("looks for the library", "") in page
 
 
 def test_the_rules_of_the_suites_own_runner(build: Path, suite: Path, tmp_path: Path) -> None:
     add(suite, "5.0/test_omp_num_threads_env_3.cpp", VARIABLE)
     add(suite, "5.0/test_skipped.c", SKIPPED)
     add(suite, "5.0/test_hangs.c", HANGS)
-    words = ("--compilers", "gcc-12", "--only", "5.0/.*(env|skipped|hangs)", "--seconds", "2", "--threads", "8")
-    ran = run_vv(build, suite, "-o", tmp_path / "output", *words)
+    words = ("--compilers", "gcc-12", "-o", tmp_path / "output", "--only")
+    ran = run_vv(build, suite, *words, "env|skipped", "--threads", "8")
     assert ran.returncode == 0, ran.stderr
-    found = results(tmp_path / "output")
-    expected = {"test_omp_num_threads_env_3.cpp": "passes", "test_skipped.c": "skipped",
-                "test_hangs.c": "fails: takes longer than 2 s"}  # fmt: skip
-    for name, outcome in expected.items():
-        result = found[f"5.0/{name}", "gcc-12"]
+    for name, outcome in {"test_omp_num_threads_env_3.cpp": "passes", "test_skipped.c": "skipped"}.items():
+        result = results(tmp_path / "output")[f"5.0/{name}", "gcc-12"]
         assert (result["stock"], result["marline"]) == (outcome, outcome)
     assert "Skipped by themselves on both: 5.0/test_skipped.c." in (tmp_path / "output" / "README.md").read_text()
+    assert run_vv(build, suite, *words, "hangs", "--seconds", "1").returncode == 0
+    result = results(tmp_path / "output")["5.0/test_hangs.c", "gcc-12"]
+    assert result["stock"] == result["marline"] == "fails: takes longer than 1 s"
 
 
 @pytest.mark.parametrize(("words", "message"), [
