@@ -133,6 +133,9 @@ struct alignas(kCacheLine) Member {
   uint64_t singles_entered = 0;
   // In a cancelled region: set from copyprivate to the barrier after it (construct/workshare/single.hpp)
   bool copies = false;
+  // For tools: a thread other than 0 that has come to the region's end. Once the last thread arrives there, the tasks
+  // around the region may end at any time.
+  bool is_leaving = false;
   LoopPlace loop;  // the loop that the thread is in (construct/workshare/loop.cpp)
   // The nest in which the loop's iterations post, or null (construct/workshare/doacross.cpp).
   Doacross* doacross = nullptr;

@@ -38,7 +38,8 @@ struct CreatedTask {
 // A callback, the bit for it in g_enabled, and how often a tool is notified of its event. Compilers generate some
 // constructs in line, without a call of any runtime: GCC for static loops and masked, both compilers for most atomics.
 // GCC calls nothing at the end of a single. Apart from that, reductions, the ends of threads and the events of a mutex
-// are complete; Archer requires "always" for them.
+// are complete; Archer requires "always" for them. An event without endpoints cannot come unpaired, so it is "sometimes
+// paired": Score-P drops what is promised with less.
 struct Known {
   Callback callback;
   uint32_t event;
@@ -73,10 +74,10 @@ constexpr Known kKnown[] = {
     {Callback::kMutexAcquire, event::kMutex, SetResult::kAlways},
     {Callback::kMutexAcquired, event::kMutex, SetResult::kAlways},
     {Callback::kNestLock, event::kMutex, SetResult::kAlways},
-    {Callback::kFlush, event::kFlush, SetResult::kSometimes},
-    {Callback::kCancel, event::kCancel, SetResult::kSometimes},
+    {Callback::kFlush, event::kFlush, SetResult::kSometimesPaired},
+    {Callback::kCancel, event::kCancel, SetResult::kSometimesPaired},
     {Callback::kReduction, event::kReduction, SetResult::kAlways},
-    {Callback::kDispatch, event::kDispatch, SetResult::kSometimes},
+    {Callback::kDispatch, event::kDispatch, SetResult::kSometimesPaired},
     {Callback::kTargetEmi, event::kTarget, SetResult::kAlways},
     {Callback::kTargetDataOpEmi, event::kTargetData, SetResult::kAlways},
     {Callback::kTargetSubmitEmi, event::kTargetSubmit, SetResult::kAlways},

@@ -109,7 +109,9 @@ int get_state(uint64_t* wait_id) {
 int get_parallel_info(int ancestor_level, Data** parallel_data, int* team_size) {
   Worker* worker = worker_with_task();
   const Member* member = worker != nullptr ? worker->member : nullptr;
-  for (; member != nullptr && ancestor_level > 0; --ancestor_level) member = member->team->parent_member;
+  for (; member != nullptr && ancestor_level > 0; --ancestor_level) {
+    member = is_around_gone(worker, member) ? nullptr : member->team->parent_member;
+  }
   if (member == nullptr) return 0;
   if (parallel_data != nullptr) *parallel_data = data(&member->team->tool_data);
   if (team_size != nullptr) *team_size = member->team->size;
@@ -156,7 +158,8 @@ int get_partition_place_nums(int size, int* places) {
   return count;
 }
 
-int get_proc_id() { return worker_with_task() != nullptr ? sched_getcpu() : -1; }
+// Also in thread_begin, where the thread has no task yet: Caliper asks there.
+int get_proc_id() { return known_worker() != nullptr ? sched_getcpu() : -1; }
 
 // Of the device construct that the current task is in.
 int get_target_info(uint64_t* device, uint64_t* target_id, uint64_t* operation_id) {

@@ -84,6 +84,7 @@ ompt::State state_of(tool::SyncRegion kind) {
     close_open_work(worker);
     if (of_region) {
       set_exit_frame(&member->frame, nullptr);  // the task's code has ended
+      member->is_leaving = member->index != 0;
     } else {
       set_enter_frame(&member->frame, in_callers_frame());
     }

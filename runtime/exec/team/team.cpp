@@ -175,6 +175,7 @@ void init_implicit_task(Team* team, Member* member) {
 [[gnu::noinline]] void announce_implicit_begin(Team* team, Member* member) {
   member->frame = {};
   member->construct = nullptr;
+  member->is_leaving = false;
   // The flags of the address that call_microtask will write.
   member->frame.exit_frame_flags = ompt::kFrameRuntime | ompt::kFramePointer;
   if (!tool::on(tool::event::kImplicitTask) || team->level == 0) return;

@@ -54,7 +54,9 @@ void TasksOnStack::to(Task* task) {
 // A region is enclosed by the task that opened it. That task is on another thread, unless this one is the region's
 // thread 0.
 void TasksOnStack::outward() {
-  if (task_->has(task_flag::kImplicit)) {
+  if (task_->has(task_flag::kImplicit) && is_around_gone(worker_, member_)) {
+    task_ = nullptr;
+  } else if (task_->has(task_flag::kImplicit)) {
     if (member_->index != 0) fiber_ = nullptr;
     around_ = member_->next_membership;
     task_ = task_->parent;

@@ -57,6 +57,12 @@ inline void note_chunk(Task* task, uint64_t first, uint64_t iterations) {
   }
 }
 
+// Whether what is around the member's region may be gone. While a task of the region runs, the region has not ended.
+inline bool is_around_gone(const Worker* worker, const Member* member) {
+  return member->is_leaving &&
+         (worker->task == &member->implicit_task || worker->task == nullptr || worker->task->team != member->team);
+}
+
 // The tasks with frames on the stack of a thread, the current one first (ompt_get_task_info). Only in that thread.
 class TasksOnStack {
  public:

@@ -23,7 +23,7 @@ static void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt
 }
 
 static void tool_callbacks(ompt_set_callback_t set_callback) {
-  CHECK_EQ(set_callback(ompt_callback_cancel, (ompt_callback_t)on_cancel), ompt_set_sometimes);
+  CHECK_EQ(set_callback(ompt_callback_cancel, (ompt_callback_t)on_cancel), ompt_set_sometimes_paired);
   CHECK_EQ(set_callback(ompt_callback_task_schedule, (ompt_callback_t)on_task_schedule), ompt_set_always);
 }
 
