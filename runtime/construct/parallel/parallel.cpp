@@ -129,7 +129,7 @@ void set_icvs(Team* team, const Worker* worker) {
   icvs.clause_bind = static_cast<int8_t>(request.proc_bind);
 }
 
-void describe(Team* team, Worker* worker, const ParallelRequest& request) {
+void describe(Team* team, Worker* worker, const ParallelRequest& request, uint64_t tool_data) {
   const Team* outer = worker->member->team;
   team->level = outer->level + 1;
   team->active_level = outer->active_level + (team->size > 1 ? 1 : 0);
@@ -151,25 +151,32 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
   team->microtask = request.microtask;
   team->arguments = request.arguments;
   team->argument_count = request.argument_count;
-  team->tool_data = 0;
+  team->tool_data = tool_data;
   team->tool_codeptr = request.codeptr;
   if (options().display_affinity) [[unlikely]]
     note_affinity_of_region(team);
 }
 
-[[gnu::noinline]] void announce_begin(Worker* worker, Team* team, const ParallelRequest& request) {
+int tool_flags_of(const ParallelRequest& request) {
   using namespace tool::parallel_bits;
+  return kTeam | (request.called_by_program ? kCalledByProgram : kCalledByRuntime);
+}
+
+// Before the team is chosen: in this event DLB calls omp_set_num_threads for the region that begins, as LLVM's runtime
+// allows. Returns the tool's word for the region.
+[[gnu::noinline]] uint64_t announce_begin(Worker* worker, const ParallelRequest& request) {
   ompt::Frame* frame = frame_of(worker->task);
   if (request.called_by_program) {
     set_program_frame(frame, request.program_frame);
   } else {
     set_enter_frame(frame, &request);  // in the frame of the entry point
   }
-  team->tool_flags = kTeam | (request.called_by_program ? kCalledByProgram : kCalledByRuntime);
+  uint64_t tool_data = 0;
   if (tool::on(tool::event::kParallel)) {
-    tool::parallel_begin(&worker->task->tool_data, frame, &team->tool_data, requested_threads(worker, request),
-                         team->tool_flags, request.codeptr);
+    tool::parallel_begin(&worker->task->tool_data, frame, &tool_data, requested_threads(worker, request),
+                         tool_flags_of(request), request.codeptr);
   }
+  return tool_data;
 }
 
 [[gnu::noinline]] void announce_end(Worker* worker, Team* team) {
@@ -184,6 +191,10 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
 Team* parallel_begin(const ParallelRequest& request) {
   Worker* worker = wait_until_child_may_start(this_worker());  // the implicit task is a tied one
   if (worker->member->team->level == 0) look_for_unserved_mpi_now_and_then();
+  uint64_t tool_data = 0;
+  if (tool::present()) [[unlikely]] {
+    tool_data = announce_begin(worker, request);
+  }
   int threads = number_of_threads(worker, request);
   const bool limited = is_group_limited(worker);
   if (limited) [[unlikely]] {
@@ -194,9 +205,9 @@ Team* parallel_begin(const ParallelRequest& request) {
     settle_with_group(worker, team, threads);
   }
   if (team == nullptr) team = team_serial(worker);
-  describe(team, worker, request);
+  describe(team, worker, request, tool_data);
   if (tool::present()) [[unlikely]] {
-    announce_begin(worker, team, request);
+    team->tool_flags = tool_flags_of(request);
   }
   team_start(team);
   implicit_task_begin(worker, &team->members[0]);

@@ -36,6 +36,17 @@ namespace {
 enum : int { kUnsettled, kBeingRead, kSettled };
 Atomic<int> g_settled{kUnsettled};
 
+// The thread is in a tool's initialize, which may call OpenMP's routines: DLB sets the number of threads there.
+[[gnu::tls_model("initial-exec")]] thread_local bool t_in_initialize = false;
+
+void start_tool() {
+  t_in_initialize = true;
+  tool::initialize();
+  t_in_initialize = false;
+  if (tool::present()) options_note_tool();
+  if (Worker* worker = this_worker_or_null()) announce_root_begin(worker);  // made for a routine in initialize
+}
+
 void read_options() {
   static bool first = true;
   if (first) sanitizers_look_up();
@@ -99,6 +110,7 @@ void finalize_tool(Worker* worker) {
 }
 
 void runtime_start() {
+  if (t_in_initialize) return options_note_tool();  // before the first task
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, [] {
     settle_options();
@@ -106,8 +118,7 @@ void runtime_start() {
     const int error_number = errno;
     record_use();
     tool::forget_callbacks();
-    tool::initialize();
-    if (tool::present()) options_note_tool();
+    start_tool();
     warn_of_unserved_mpi();
     std::atexit(at_exit);
     errno = error_number;
@@ -117,7 +128,10 @@ void runtime_start() {
 Worker* register_root_worker() {
   if (is_inside_library()) return begin_callback();
   runtime_start();
-  return make_root_worker();
+  if (Worker* made = this_worker_or_null()) return made;  // in initialize
+  Worker* worker = make_root_worker();
+  if (!t_in_initialize) announce_root_begin(worker);
+  return worker;
 }
 
 }  // namespace marline

@@ -425,13 +425,16 @@ Worker* make_root_worker() {
   g_living.fetch_add(1, relaxed);
   know_this_thread(worker);
   if (worker->id > 0) inspect_start();  // the program has several threads
-  Team* team = begin_initial_task(worker);
+  begin_initial_task(worker);
+  return worker;
+}
+
+void announce_root_begin(Worker* worker) {
   if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_view.data, true);
   if (tool::on(tool::event::kImplicitTask)) {
-    tool::implicit_task(tool::Endpoint::kBegin, &team->tool_data, &worker->task->tool_data, 1, 1,
+    tool::implicit_task(tool::Endpoint::kBegin, &worker->member->team->tool_data, &worker->task->tool_data, 1, 1,
                         tool::task_bits::kInitial);
   }
-  return worker;
 }
 
 void note_program_thread() {

@@ -17,6 +17,9 @@ void worker_enter(Worker* worker);
 // Makes a root worker for the calling thread, with a fiber for its stack and an implicit team of one thread.
 Worker* make_root_worker();
 
+// Tells tools that a root worker's thread and its initial task begin.
+void announce_root_begin(Worker* worker);
+
 extern SpinLock g_callback_workers_lock;  // of the workers that exec/team/callback.cpp keeps; held across fork
 
 // Registers the caller, a thread of the program's that may have no worker and is about to start a thread of the
