@@ -3,15 +3,19 @@
 // The entry points of Clang's code for interoperability objects (OpenMP 5.2, chapter 14 and 18.12). A device that runs
 // its kernels on this processor has no foreign runtime. An object for such a device only holds the device's number and
 // is always ready: when a task has ended, so have its constructs on the device. For devices of libomptarget,
-// libomptarget makes the objects and answers the questions about them.
+// libomptarget makes the objects and answers the questions about them. Its `use` and `destroy` do not wait for what the
+// program has put into an object's stream, so this file does: tasks that depend on the construct come after it.
 #include "base/make.hpp"
 #include "base/report.hpp"
+#include "device/libomptarget/cuda/cuda_copy.hpp"
 #include "device/libomptarget/libomptarget.hpp"
 #include "abi/omp/dependences.hpp"
 #include "registry/registry.hpp"
 
 #include <cstdint>
 #include <cstdlib>
+
+extern "C" void* omp_get_interop_ptr(const void* object, int property, int* code);
 
 namespace marline::offload::abi {
 
@@ -21,7 +25,7 @@ using namespace registry;
 namespace {
 
 // omp_interop_property_t and omp_interop_rc_t, as in omp.h.
-constexpr int kDeviceNumber = -5, kFirstProperty = -9;
+constexpr int kDeviceNumber = -5, kContext = -8, kStream = -9, kFirstProperty = -9;
 constexpr int kNoValue = 1, kSuccess = 0, kEmpty = -1, kOutOfRange = -2, kTypeInt = -3;
 
 // First word of this library's objects; libomptarget's objects begin with small numbers.
@@ -43,6 +47,16 @@ Function llvm(Function, const char* name) {
   if (routine == nullptr)
     fatal("this libomptarget has no %s: interoperability objects need that of LLVM 19 or later", name);
   return reinterpret_cast<Function>(routine);
+}
+
+// Suspends until all that the program has put into the stream of libomptarget's object has ended. An object without
+// targetsync has no stream.
+void await_stream(void* object, int number) {
+  auto pointer = llvm(omp_get_interop_ptr, "omp_get_interop_ptr");
+  int code = 0;
+  void* stream = pointer(object, kStream, &code);
+  if (code != kSuccess || stream == nullptr) return;
+  cuda_await_stream(stream, pointer(object, kContext, &code), destination_of(number).device, "interop");
 }
 
 void set(int* code, int value) {
@@ -83,6 +97,7 @@ void __tgt_interop_use(void* ident, int32_t thread, void** object, int32_t numbe
                        int32_t nowait) {
   wait_for_dependences(count, list);
   if (*object == nullptr || as_ours(*object) != nullptr) return;
+  await_stream(*object, number);
   llvm(__tgt_interop_use, "__tgt_interop_use")(ident, thread, object, number, 0, nullptr, nowait);
 }
 
@@ -90,6 +105,7 @@ void __tgt_interop_destroy(void* ident, int32_t thread, void** object, int32_t n
                            int32_t nowait) {
   wait_for_dependences(count, list);
   if (*object != nullptr && as_ours(*object) == nullptr) {
+    await_stream(*object, number);
     return llvm(__tgt_interop_destroy, "__tgt_interop_destroy")(ident, thread, object, number, 0, nullptr, nowait);
   }
   std::free(*object);

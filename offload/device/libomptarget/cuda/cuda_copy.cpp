@@ -164,6 +164,13 @@ bool is_cuda_memory(const void* address) { return context_of(static_cast<const c
 
 bool are_cuda_copies_open() { return g_hook != nullptr; }
 
+// An operation of the program's that has failed is the program's to see: the driver reports it at the next call.
+void cuda_await_stream(void* stream, void* context, Device* device, const char* what) {
+  if (g_hook == nullptr) return;
+  CudaStream waited{stream, context, 0, MARLINE_EVENT_INIT, nullptr};
+  (void)await(&waited, device, what, 0);
+}
+
 int poll_cuda_copies() { return g_hook != nullptr ? poll(nullptr) : 0; }
 
 void open_cuda_copies() {

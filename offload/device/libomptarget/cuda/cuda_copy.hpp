@@ -85,6 +85,9 @@ class CudaCopy {
 
 [[nodiscard]] Copied cuda_fill(Device* device, char* address, int value, size_t bytes);
 
+// Suspends until all that the program has put into a stream of its own has ended. Does nothing without a driver.
+void cuda_await_stream(void* stream, void* context, Device* device, const char* what);
+
 // Called once, when the devices are counted.
 void open_cuda_copies();
 
