@@ -22,10 +22,10 @@ FILE_LIMIT = 600
 FUNCTION_LIMIT = 60
 COLUMN_LIMIT = 120
 FOLDER_LIMIT = 16
-FOLDERS = ["runtime", "common", "include", "mpi", "pmpi", "offload", "trace", "check", "launch", "python", "apps",
-           "bench", "tests", "tools", "examples"]
+FOLDERS = ["runtime", "common", "include", "mpi", "pmpi", "offload", "trace", "check", "ompd", "launch", "python",
+           "apps", "bench", "tests", "tools", "examples"]
 # Their modules include one another, so a reader needs walls. Folders of programs that stand alone may be wide.
-LIBRARIES = ["runtime", "common", "include", "mpi", "pmpi", "offload", "trace", "check", "launch", "python"]
+LIBRARIES = ["runtime", "common", "include", "mpi", "pmpi", "offload", "trace", "check", "ompd", "launch", "python"]
 C_SUFFIXES = {".c", ".cpp", ".h", ".hpp", ".def", ".inc"}
 WIDTH_SUFFIXES = C_SUFFIXES | {".py", ".S", ".cu", ".f90", ".F90", ".cmake", ".sh"}
 SKIP = {"build", ".venv", "__pycache__"}

@@ -410,7 +410,8 @@ constexpr Option kOptions[] = {
      "Where the search for an OMPT tool is reported.",
      [](Cursor& in, Options& to) { return read_rest(in, to.tool_verbose_init); },
      [](Text& out, const Options& from) { out.add("%s", from.tool_verbose_init); }},
-    {"OMP_DEBUG", "disabled", "enabled or disabled", "Understood; there is no OMPD library to switch on.",
+    {"OMP_DEBUG", "disabled", "enabled or disabled", "Whether the runtime keeps what debuggers ask for through lib/marline/libompd.so, and stops at their "
+     "breakpoints.",
      [](Cursor& in, Options& to) { return read_word(in, kToolWords, to.debug); },
      [](Text& out, const Options& from) { out.add("%s", kToolWords[from.debug]); }},
     {"OMP_NUM_TEAMS", "0", "a number from 0 up", "Teams of a teams region without a num_teams clause; 0: one.",

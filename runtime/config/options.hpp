@@ -53,7 +53,7 @@ struct Options {
   static constexpr int kExactPriorities = 4096;
 
   static constexpr uint32_t kLineageBytes = 48;   // sizeof(Lineage)
-  static constexpr uint32_t kToolTailBytes = 64;  // sizeof(ToolTail), exec/worker/frames.hpp
+  static constexpr uint32_t kToolTailBytes = 72;  // sizeof(ToolTail), exec/worker/frames.hpp
 
   static constexpr int64_t kInfinite = 1'000'000'000'000'000;  // microseconds
 

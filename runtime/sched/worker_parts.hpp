@@ -32,6 +32,8 @@ struct ToolView {
   uint64_t data = 0;  // ompt_data_t of the thread
   ThreadWait wait;
   bool yields = false;  // the next change of task comes from a taskyield of the current one
+  // The region that the thread opens or closes, while that is reported; for debuggers.
+  Team* region = nullptr;
 };
 
 // CPUs that a library gives to one of its devices (exec/team/binding.hpp).
@@ -58,6 +60,7 @@ struct InView {
   const marline_wait* blocked = nullptr;  // the library call that blocks the thread (exec/worker/blocked.hpp)
   int block_depth = 0;
   int thread = 0;            // its number in the kernel; 0: it has ended
+  uintptr_t handle = 0;      // its pthread_t, for debuggers
   uint64_t suspensions = 0;  // suspensions of tasks by this thread, and library calls that block it
   // For OMP_DISPLAY_AFFINITY, in the thread that opens the region: the level and size reported last.
   int displayed_level = 0, displayed_size = 0;

@@ -5,6 +5,7 @@
 #include "tool/tool.hpp"
 
 #include "base/spin_lock.hpp"
+#include "tool/debugger.hpp"
 
 namespace marline::tool {
 
@@ -26,6 +27,7 @@ Atomic<const marline_target_observer*> g_target_observer{nullptr};
 // Taken when a tool sets a callback.
 SpinLock g_registration_lock;
 int g_traces = 0;  // number of traced devices; under g_registration_lock
+bool g_debugged = false;  // likewise
 
 // The task of the task_create callback that the thread is in. No task suspends there, so a plain thread-local is
 // enough.
@@ -109,9 +111,13 @@ void emit_region(Callback number, SyncRegion kind, Endpoint endpoint, uint64_t* 
   }
 }
 
+// A debugger's breakpoints come with these events. It reads states and frames, which are kept only while a tool is
+// present.
+constexpr uint32_t kForDebugger = event::kDebugger | event::kTool | event::kThread | event::kParallel;
+
 // The bits of events that are reported without a callback.
 uint32_t observed() {
-  return (g_suspend_observer.load(relaxed) != nullptr ? event::kSuspend : 0) |
+  return (g_debugged ? kForDebugger : 0) | (g_suspend_observer.load(relaxed) != nullptr ? event::kSuspend : 0) |
          (g_ready_observer.load(relaxed) != nullptr ? event::kReady : 0) |
          (g_created_observer.load(relaxed) != nullptr ? event::kCreated : 0) |
          (g_traces > 0 ? event::kDeviceTimes : 0) |
@@ -185,6 +191,12 @@ void accept_callbacks() {
   g_enabled.store(event::kTool | observed(), relaxed);
 }
 
+void accept_debugger() {
+  Guard<SpinLock> guard(g_registration_lock);
+  g_debugged = true;
+  g_enabled.store(g_enabled.load(relaxed) | observed(), relaxed);
+}
+
 void registration_lock() { g_registration_lock.lock(); }
 void registration_unlock() { g_registration_lock.unlock(); }
 
@@ -209,9 +221,11 @@ void thread_begin(uint64_t* thread_data, bool initial) {
   if (auto call = callback<int, Data*>(Callback::kThreadBegin)) {
     call(static_cast<int>(initial ? ompt::Thread::kInitial : ompt::Thread::kWorker), data(thread_data));
   }
+  if (debugged()) ompd_bp_thread_begin();
 }
 
 void thread_end(uint64_t* thread_data) {
+  if (debugged()) ompd_bp_thread_end();
   if (auto call = callback<Data*>(Callback::kThreadEnd)) call(data(thread_data));
 }
 
@@ -220,9 +234,11 @@ void parallel_begin(uint64_t* task_data, const ompt::Frame* task_frame, uint64_t
   if (auto call = callback<Data*, const ompt::Frame*, Data*, unsigned, int, const void*>(Callback::kParallelBegin)) {
     call(data(task_data), task_frame, data(parallel_data), requested, flags, codeptr);
   }
+  if (debugged() && (flags & parallel_bits::kLeague) != 0) ompd_bp_teams_begin();
 }
 
 void parallel_end(uint64_t* parallel_data, uint64_t* task_data, int flags, const void* codeptr) {
+  if (debugged()) (flags & parallel_bits::kLeague) != 0 ? ompd_bp_teams_end() : ompd_bp_parallel_end();
   if (auto call = callback<Data*, Data*, int, const void*>(Callback::kParallelEnd)) {
     call(data(parallel_data), data(task_data), flags, codeptr);
   }

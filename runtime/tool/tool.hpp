@@ -57,6 +57,7 @@ inline constexpr uint32_t kTargetTasks = 1u << 27;
 inline constexpr uint32_t kSuspend = 1u << 18;  // Marline's own: a task leaves its thread (marline_suspend_observe)
 inline constexpr uint32_t kReady = 1u << 29;    // and: a suspended task can go on (marline_ready_observe)
 inline constexpr uint32_t kCreated = 1u << 30;  // and: the creation of a task has ended (marline_created_observe)
+inline constexpr uint32_t kDebugger = 1u << 31;  // OMP_DEBUG=enabled (tool/debugger.hpp)
 // Events that may come before the runtime starts and looks for a tool: until then they count as wanted.
 inline constexpr uint32_t kBeforeStart = kTool | kLock | kMutex | kFlush | kOfDevices;
 }  // namespace event

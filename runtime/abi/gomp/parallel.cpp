@@ -44,9 +44,11 @@ void GOMP_parallel_start(void (*function)(void*), void* data, unsigned num_threa
   request.program_frame = frame_of_caller(__builtin_frame_address(0));
   Team* team = parallel_begin(request);
   set_exit_in_program(&team->members[0].frame, request.program_frame);
+  tool::debug_task_begin();
 }
 
 void GOMP_parallel_end() {
+  tool::debug_task_end();
   void* started_loop = started_loop_of(this_worker()->member->team);
   parallel_end();
   std::free(started_loop);

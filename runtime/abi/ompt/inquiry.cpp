@@ -3,6 +3,7 @@
 // The functions that a tool looks up by name (OpenMP 5.2, section 19.6), and Marline's own marline_task_info,
 // marline_task_stack, marline_names_used, three functions that take an observer, and two of marline.h. A tool may call
 // them from a signal handler in any thread, so they never register a thread and never allocate.
+#include "../common/ompt_states.hpp"
 #include "abi/omp/place_query.hpp"
 #include "config/options.hpp"
 #include "construct/task/task_events.hpp"
@@ -50,37 +51,11 @@ Data* get_thread_data() {
   return worker != nullptr ? data(&worker->tool_view.data) : nullptr;
 }
 
-struct NamedState {
-  State state;
-  const char* name;
-};
-constexpr NamedState kStates[] = {{State::kWorkSerial, "ompt_state_work_serial"},
-                                  {State::kWorkParallel, "ompt_state_work_parallel"},
-                                  {State::kWaitBarrierImplicitParallel, "ompt_state_wait_barrier_implicit_parallel"},
-                                  {State::kWaitBarrierImplicitWorkshare, "ompt_state_wait_barrier_implicit_workshare"},
-                                  {State::kWaitBarrierExplicit, "ompt_state_wait_barrier_explicit"},
-                                  {State::kWaitBarrierImplementation, "ompt_state_wait_barrier_implementation"},
-                                  {State::kWaitBarrierTeams, "ompt_state_wait_barrier_teams"},
-                                  {State::kWaitTaskwait, "ompt_state_wait_taskwait"},
-                                  {State::kWaitTaskgroup, "ompt_state_wait_taskgroup"},
-                                  {State::kWaitLock, "ompt_state_wait_lock"},
-                                  {State::kWaitCritical, "ompt_state_wait_critical"},
-                                  {State::kWaitAtomic, "ompt_state_wait_atomic"},
-                                  {State::kWaitOrdered, "ompt_state_wait_ordered"},
-                                  {State::kIdle, "ompt_state_idle"},
-                                  {State::kUndefined, "ompt_state_undefined"}};
-constexpr int kStateCount = sizeof kStates / sizeof kStates[0];
-
-// The first call passes ompt_state_undefined, which is the last entry: the walk starts after it, at the first.
 int enumerate_states(int current, int* next, const char** name) {
-  int i = 0;
-  if (current != static_cast<int>(State::kUndefined)) {
-    while (i < kStateCount && static_cast<int>(kStates[i].state) != current) ++i;
-    ++i;
-  }
-  if (i >= kStateCount - 1) return 0;
-  *next = static_cast<int>(kStates[i].state);
-  *name = kStates[i].name;
+  const int i = next_ompt_state(current);
+  if (i == kOmptStateCount - 1) return 0;
+  *next = kOmptStates[i].value;
+  *name = kOmptStates[i].name;
   return 1;
 }
 

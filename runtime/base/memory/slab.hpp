@@ -25,6 +25,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "base/atomic.hpp"
 #include "base/build.hpp"
@@ -102,6 +103,19 @@ class SlabPool {
   // The usable size of a block that allocate(bytes) returns.
   static constexpr size_t block_bytes(size_t bytes) {
     return bytes <= kClassLimit ? class_bytes(class_of(bytes)) : bytes;
+  }
+
+  // For debuggers (common/ompd_layout.hpp): how to find the size of a block in memory.
+  template <class SlabLayout>
+  static constexpr SlabLayout layout() {
+    SlabLayout result{.bytes = kSlabBytes,
+                      .colours = kColours,
+                      .line = kCacheLine,
+                      .size_class = {offsetof(Slab, size_class), sizeof(Slab::size_class)},
+                      .class_bytes = {}};
+    static_assert(std::size(result.class_bytes) == kClasses);
+    for (unsigned i = 0; i < kClasses; ++i) result.class_bytes[i] = static_cast<uint16_t>(class_bytes(i));
+    return result;
   }
 
   // Bytes that this pool has mapped for slabs so far. Owner only.

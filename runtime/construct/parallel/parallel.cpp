@@ -16,6 +16,7 @@
 #include "platform/fp_control.hpp"
 #include "platform/mpi_calls.hpp"
 #include "platform/thread.hpp"
+#include "tool/debugger.hpp"
 #include "tool/tool.hpp"
 
 #include <algorithm>
@@ -179,9 +180,19 @@ int tool_flags_of(const ParallelRequest& request) {
   return tool_data;
 }
 
+// For tools at the region's end, and for debuggers, which stop when they can ask for the region.
+[[gnu::noinline]] void note_region(Worker* worker, Team* team, const ParallelRequest& request) {
+  team->tool_flags = tool_flags_of(request);
+  worker->tool_view.region = team;
+  tool::debug_parallel_begin();
+  worker->tool_view.region = nullptr;
+}
+
 [[gnu::noinline]] void announce_end(Worker* worker, Team* team) {
   if (tool::on(tool::event::kParallel)) {
+    worker->tool_view.region = team;
     tool::parallel_end(&team->tool_data, &worker->task->tool_data, team->tool_flags, team->tool_codeptr);
+    worker->tool_view.region = nullptr;
   }
   set_enter_frame(frame_of(worker->task), nullptr);
 }
@@ -207,7 +218,7 @@ Team* parallel_begin(const ParallelRequest& request) {
   if (team == nullptr) team = team_serial(worker);
   describe(team, worker, request, tool_data);
   if (tool::present()) [[unlikely]] {
-    team->tool_flags = tool_flags_of(request);
+    note_region(worker, team, request);
   }
   team_start(team);
   implicit_task_begin(worker, &team->members[0]);

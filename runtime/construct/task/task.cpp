@@ -198,20 +198,31 @@ bool holds_until_completion(const Task* task) {
   wait_event(&task->event, {WaitKind::kDetach, &task->event, nullptr});
 }
 
+// Whether a function of the program has run the task's code in line. Only while a tool is there.
+bool is_in_program(Task* task) { return (frame_of(task)->exit_frame_flags & ompt::kFrameApplication) != 0; }
+
+// Makes the parent of `task` the current task.
+[[gnu::always_inline]] inline void step_back(Worker* worker, const Task* task) {
+  worker->fiber->tied_frames -= task->tied() ? 1 : 0;
+  worker->task = task->parent;
+  fence_signal();  // before the descriptor is freed
+}
+
 void leave_body(Task* task) {
   if (task->has(task_flag::kHolds)) wait_for_holds(task);
   if (task->has(task_flag::kDetach) && holds_until_completion(task)) [[unlikely]] {
     wait_for_event(task);
   }
   Worker* worker = this_worker();
-  worker->fiber->tied_frames -= task->tied() ? 1 : 0;
-  worker->task = task->parent;
-  fence_signal();  // before the descriptor is freed
+  if (tool::present()) [[unlikely]] {
+    if (is_in_program(task)) tool::debug_task_end();
+    step_back(worker, task);
+    if (!task->has(task_flag::kDetach)) report_left(task, task->parent);
+  } else {
+    step_back(worker, task);
+  }
   if (task->has(task_flag::kDetach)) [[unlikely]] {
     return leave_detached(worker, task);
-  }
-  if (tool::present()) [[unlikely]] {
-    report_left(task, task->parent);
   }
   if (Task* next = complete_undeferred(worker, task)) enqueue(worker, next);
 }

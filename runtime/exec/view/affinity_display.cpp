@@ -73,6 +73,8 @@ AffinityFormat::AffinityFormat(const char* text, size_t length) { set(text, leng
 
 AffinityFormat::~AffinityFormat() { std::free(text_); }
 
+const char* const* AffinityFormat::place() { return &g_format; }
+
 void AffinityFormat::install() {
   FormatGuard guard;
   char* old = g_format;

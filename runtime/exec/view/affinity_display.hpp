@@ -25,6 +25,8 @@ class AffinityFormat {
   // Copies the first `size` bytes of affinity-format-var, without its null byte; returns its length. Also in a signal
   // handler.
   static size_t read(char* buffer, size_t size);
+  // Where the pointer to it is, for debuggers; null there: Options::affinity_format.
+  static const char* const* place();
 
  private:
   void set(const char* text, size_t length);

@@ -13,6 +13,7 @@
 #include "base/memory/slab.hpp"
 #include "config/options.hpp"
 #include "sched/team.hpp"
+#include "tool/debugger.hpp"
 #include "tool/tool.hpp"
 
 namespace marline {
@@ -22,6 +23,7 @@ struct ToolTail {
   ompt::Frame frame;
   ompt::DispatchChunk chunk;     // the task's part of a taskloop, until the task begins; else no iterations
   marline_construct* construct;  // the device construct that the task is in
+  const void* code;              // the compiler's function for the body
   bool is_target;                // set by the creator, before the task is reported to a tool
 };
 static_assert(sizeof(ToolTail) == Options::kToolTailBytes);
@@ -121,7 +123,9 @@ template <class F, class... Arguments>
 [[gnu::noinline]] void call_with_frame(Task* task, F function, Arguments... arguments) {
   set_exit_frame(frame_of(task), __builtin_frame_address(0));
   announce_taskloop_chunk(task);
+  tool::debug_task_begin();
   function(arguments...);
+  tool::debug_task_end();
   set_exit_frame(frame_of(task), nullptr);
 }
 

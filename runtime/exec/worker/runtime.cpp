@@ -12,6 +12,7 @@
 #include "config/read_options.hpp"
 #include "config/show_options.hpp"
 #include "exec/view/counters.hpp"
+#include "exec/view/debugger.hpp"
 #include "exec/worker/worker.hpp"
 #include "platform/allocator.hpp"
 #include "platform/identity.hpp"
@@ -118,6 +119,7 @@ void runtime_start() {
     const int error_number = errno;
     record_use();
     tool::forget_callbacks();
+    if (options().debug) debugger_start();
     start_tool();
     warn_of_unserved_mpi();
     std::atexit(at_exit);

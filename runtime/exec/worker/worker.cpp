@@ -401,6 +401,7 @@ Worker* worker_create() {
 void worker_enter(Worker* worker) {
   worker->thread.error_number = &errno;
   worker->shown_state.thread = thread_id();
+  worker->shown_state.handle = pthread_self();
   worker->shown_state.blocked = nullptr;
   worker->shown_state.block_depth = 0;
   worker->binding = {};  // not that of the thread that had this structure before
@@ -579,6 +580,8 @@ bool oversubscribed() { return busy_worker_count() > cores_per_process() || shar
 bool more_threads_than_cores() { return g_living.load(relaxed) > cores_per_process(); }
 
 const Worker* newest_worker() { return g_newest.load(acquire); }  // pairs with worker_create
+
+const void* newest_worker_place() { return &g_newest; }
 
 int worker_count() { return g_living.load(relaxed); }
 

@@ -81,6 +81,8 @@ bool more_threads_than_cores();
 
 // The newest of all workers that were ever created; Worker::created_before leads from it to the others. Any thread.
 const Worker* newest_worker();
+// Where the pointer to it is, for debuggers.
+const void* newest_worker_place();
 
 // The number of living workers, and of living workers that are not idle in the pool.
 int worker_count();

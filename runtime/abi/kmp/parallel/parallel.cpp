@@ -16,9 +16,19 @@ namespace marline::kmp {
 
 namespace {
 
+// A tool or a debugger is there.
+[[gnu::noinline]] void run_observed(const Team* team, Member* member) {
+  tool::debug_task_begin();
+  call_microtask(team->microtask, member->worker->id, member->index, team->arguments, team->argument_count,
+                 &member->frame.exit_frame.ptr);
+  tool::debug_task_end();
+}
+
 void run_microtask(Team* team, Member* member) {
-  void** exit_frame = tool::present() ? &member->frame.exit_frame.ptr : nullptr;
-  call_microtask(team->microtask, member->worker->id, member->index, team->arguments, team->argument_count, exit_frame);
+  if (tool::present()) [[unlikely]] {
+    return run_observed(team, member);
+  }
+  call_microtask(team->microtask, member->worker->id, member->index, team->arguments, team->argument_count, nullptr);
 }
 
 void run_nothing(Team*, Member*) {}
@@ -104,9 +114,13 @@ void __kmpc_serialized_parallel(Ident*, int32_t) {
   request.program_frame = frame_of_caller(__builtin_frame_address(0));
   Team* team = parallel_begin(request);
   set_exit_in_program(&team->members[0].frame, request.program_frame);
+  tool::debug_task_begin();
 }
 
-void __kmpc_end_serialized_parallel(Ident*, int32_t) { parallel_end(); }
+void __kmpc_end_serialized_parallel(Ident*, int32_t) {
+  tool::debug_task_end();
+  parallel_end();
+}
 
 void __kmpc_push_num_threads(Ident*, int32_t, int32_t num_threads) { this_worker()->pushed.num_threads = num_threads; }
 void __kmpc_push_num_threads_strict(Ident*, int32_t, int32_t num_threads, int32_t severity, const char* message) {

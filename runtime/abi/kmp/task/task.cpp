@@ -143,6 +143,21 @@ void take_kept(Worker* worker, Task* task) {
   worker->pushed.kept = nullptr;
 }
 
+[[gnu::always_inline]] inline void begin_if0(Task* task, const void* codeptr) {
+  take_kept(this_worker(), task);
+  if (is_transparent(task)) [[unlikely]]
+    open_undeferred_transparent(this_worker(), task, codeptr);
+  begin_undeferred(this_worker(), task, codeptr);
+}
+
+// A tool or a debugger is there. The program's function with this frame runs the task's code.
+[[gnu::noinline]] void begin_if0_observed(Task* task, void* program_frame, const void* codeptr) {
+  set_program_frame(frame_of(this_worker()->task), program_frame);
+  set_exit_in_program(frame_of(task), program_frame);
+  begin_if0(task, codeptr);
+  tool::debug_task_begin();
+}
+
 }  // namespace
 
 int32_t spawn_replayable(TaskBlock* block, DependInfo* list, int32_t count, const void* codeptr) {
@@ -177,14 +192,9 @@ int32_t __kmpc_taskgraph_task(Ident*, int32_t, TaskBlock* block, int32_t, size_t
 
 void __kmpc_omp_task_begin_if0(Ident*, int32_t, TaskBlock* block) {
   if (tool::present()) [[unlikely]] {
-    void* program_frame = frame_of_caller(__builtin_frame_address(0));
-    set_program_frame(frame_of(this_worker()->task), program_frame);
-    set_exit_in_program(frame_of(task_of(block)), program_frame);
+    return begin_if0_observed(task_of(block), frame_of_caller(__builtin_frame_address(0)), __builtin_return_address(0));
   }
-  take_kept(this_worker(), task_of(block));
-  if (is_transparent(task_of(block))) [[unlikely]]
-    open_undeferred_transparent(this_worker(), task_of(block), __builtin_return_address(0));
-  begin_undeferred(this_worker(), task_of(block), __builtin_return_address(0));
+  begin_if0(task_of(block), __builtin_return_address(0));
 }
 
 void __kmpc_omp_task_complete_if0(Ident*, int32_t, TaskBlock* block) {
