@@ -13,6 +13,14 @@ bool is_known(Word api_version) {
   return api_version == kApiVersion || api_version == 202011 || api_version == 202111;
 }
 
+// The debugger knows the process, which has pointers of 64 bits.
+Rc check_sizes(SpaceContext* context) {
+  TypeSizes sizes{};
+  if (callbacks.sizeof_type == nullptr) return Rc::kCallbackError;
+  const Rc rc = callbacks.sizeof_type(context, &sizes);
+  return rc == Rc::kOk && sizes.of_pointer != sizeof(uint64_t) ? Rc::kIncompatible : rc;
+}
+
 // Reads the table of places, first its version.
 Rc read_layout(Space& space) {
   Address table{};
@@ -64,7 +72,8 @@ Rc ompd_get_version_string(const char** text) {
 Rc ompd_process_initialize(SpaceContext* context, Space** handle) {
   if (context == nullptr || handle == nullptr) return Rc::kBadInput;
   Space space{context, {}};
-  const Rc rc = read_layout(space);
+  Rc rc = check_sizes(context);
+  if (rc == Rc::kOk) rc = read_layout(space);
   return rc == Rc::kOk ? hand_out(space, handle) : rc;
 }
 

@@ -53,6 +53,11 @@ struct FrameInfo {
   Word frame_flag;
 };
 
+// ompd_device_type_sizes_t: bytes of C's types in the process.
+struct TypeSizes {
+  uint8_t of_char, of_short, of_int, of_long, of_long_long, of_pointer;
+};
+
 struct SpaceContext;   // ompd_address_space_context_t: the debugger's
 struct ThreadContext;  // ompd_thread_context_t: the debugger's
 
@@ -61,7 +66,7 @@ struct Callbacks {
   Rc (*alloc_memory)(Size bytes, void** block);
   Rc (*free_memory)(void* block);
   Rc (*print_string)(const char* text, int category);
-  Rc (*sizeof_type)(SpaceContext*, void* sizes);
+  Rc (*sizeof_type)(SpaceContext*, TypeSizes* sizes);
   Rc (*symbol_addr_lookup)(SpaceContext*, ThreadContext*, const char* name, Address* address, const char* file);
   Rc (*read_memory)(SpaceContext*, ThreadContext*, const Address*, Size bytes, void* buffer);
   Rc (*write_memory)(SpaceContext*, ThreadContext*, const Address*, Size bytes, const void* buffer);
