@@ -3,6 +3,7 @@
 # the installed command does:
 #   bin/marline   lib/libmarline.so   lib/marline/compat/{libomp.so.5,libiomp5.so,libgomp.so.1}
 #   lib/marline/libmarline-{trace,check,target,wire-openmpi,wire-mpich,wire-standard}.so
+#   lib/marline/libompd.so
 #   lib/marline/{openmpi,mpich,standard}/{libmarline-mpi,libmarline-trace}.so   include/marline/
 set(CMAKE_INSTALL_LIBDIR lib)   # no multiarch folder: PREFIX/lib/marline/compat is part of the documented interface
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)

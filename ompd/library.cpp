@@ -9,9 +9,7 @@ namespace {
 
 constexpr Word kApiVersion = 201811;  // OpenMP 5.0; the functions are the same in 5.1 and 5.2
 
-bool is_known(Word api_version) {
-  return api_version == kApiVersion || api_version == 202011 || api_version == 202111;
-}
+bool is_known(Word api_version) { return api_version == kApiVersion || api_version == 202011 || api_version == 202111; }
 
 // The debugger knows the process, which has pointers of 64 bits.
 Rc check_sizes(SpaceContext* context) {

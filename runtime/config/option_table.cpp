@@ -410,7 +410,8 @@ constexpr Option kOptions[] = {
      "Where the search for an OMPT tool is reported.",
      [](Cursor& in, Options& to) { return read_rest(in, to.tool_verbose_init); },
      [](Text& out, const Options& from) { out.add("%s", from.tool_verbose_init); }},
-    {"OMP_DEBUG", "disabled", "enabled or disabled", "Whether the runtime keeps what debuggers ask for through lib/marline/libompd.so, and stops at their "
+    {"OMP_DEBUG", "disabled", "enabled or disabled",
+     "Whether the runtime keeps what debuggers ask for through lib/marline/libompd.so, and stops at their "
      "breakpoints.",
      [](Cursor& in, Options& to) { return read_word(in, kToolWords, to.debug); },
      [](Text& out, const Options& from) { out.add("%s", kToolWords[from.debug]); }},

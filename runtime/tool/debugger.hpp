@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions at which a debugger stops (OMPD; OpenMP 5.2, sections 20.2.3 and 20.6). They do nothing. With
-// OMP_DEBUG=enabled the runtime calls them where it reports the same events to tools; otherwise nothing calls them.
+// OMP_DEBUG=enabled the runtime calls them where it reports the same events to tools; otherwise nothing calls them
+// (tool/tool.hpp).
 #pragma once
-
-#include "tool/tool.hpp"
 
 extern "C" {
 #pragma GCC visibility push(default)
@@ -22,32 +21,3 @@ void ompd_bp_task_begin();
 void ompd_bp_task_end();
 #pragma GCC visibility pop
 }
-
-namespace marline::tool {
-
-// From now on the runtime keeps for a debugger what it keeps for a tool, and calls these functions. Before the first
-// event.
-void accept_debugger();
-
-inline bool debugged() { return on(event::kDebugger); }
-
-// When the team of a parallel region is there, and its threads have not begun.
-inline void debug_parallel_begin() {
-  if (debugged()) [[unlikely]] {
-    ompd_bp_parallel_begin();
-  }
-}
-
-// Around the code of a task, while the task is the thread's current one.
-inline void debug_task_begin() {
-  if (debugged()) [[unlikely]] {
-    ompd_bp_task_begin();
-  }
-}
-inline void debug_task_end() {
-  if (debugged()) [[unlikely]] {
-    ompd_bp_task_end();
-  }
-}
-
-}  // namespace marline::tool

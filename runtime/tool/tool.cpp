@@ -5,7 +5,6 @@
 #include "tool/tool.hpp"
 
 #include "base/spin_lock.hpp"
-#include "tool/debugger.hpp"
 
 namespace marline::tool {
 

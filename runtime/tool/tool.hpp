@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/atomic.hpp"
+#include "tool/debugger.hpp"
 #include "tool/ompt_types.hpp"
 
 #include <cstddef>
@@ -54,9 +55,9 @@ inline constexpr uint32_t kOfDevices = 63u << 21;
 inline constexpr uint32_t kTargetByTask = 1u << 28;  // not an event: MARLINE_ON_BY_TASK of devices.h
 // Marline's own: a library is notified of target tasks (tool/target_observer.hpp).
 inline constexpr uint32_t kTargetTasks = 1u << 27;
-inline constexpr uint32_t kSuspend = 1u << 18;  // Marline's own: a task leaves its thread (marline_suspend_observe)
-inline constexpr uint32_t kReady = 1u << 29;    // and: a suspended task can go on (marline_ready_observe)
-inline constexpr uint32_t kCreated = 1u << 30;  // and: the creation of a task has ended (marline_created_observe)
+inline constexpr uint32_t kSuspend = 1u << 18;   // Marline's own: a task leaves its thread (marline_suspend_observe)
+inline constexpr uint32_t kReady = 1u << 29;     // and: a suspended task can go on (marline_ready_observe)
+inline constexpr uint32_t kCreated = 1u << 30;   // and: the creation of a task has ended (marline_created_observe)
 inline constexpr uint32_t kDebugger = 1u << 31;  // OMP_DEBUG=enabled (tool/debugger.hpp)
 // Events that may come before the runtime starts and looks for a tool: until then they count as wanted.
 inline constexpr uint32_t kBeforeStart = kTool | kLock | kMutex | kFlush | kOfDevices;
@@ -65,6 +66,7 @@ inline constexpr uint32_t kBeforeStart = kTool | kLock | kMutex | kFlush | kOfDe
 // relaxed: a callback that is registered while events happen may miss some of them.
 inline bool on(uint32_t events) { return (g_enabled.load(relaxed) & events) != 0; }
 inline bool present() { return on(event::kTool); }
+inline bool debugged() { return on(event::kDebugger); }
 
 // Values of ompt_scope_endpoint_t, ompt_task_status_t, ompt_sync_region_t, ompt_work_t, ompt_mutex_t,
 // ompt_dispatch_t, ompt_task_flag_t, ompt_parallel_flag_t (omp-tools.h).
@@ -200,6 +202,29 @@ void error(int severity, const char* message, size_t length, const void* codeptr
 
 // omp_control_tool: returns the tool's answer or, without a tool or callback, the value of omp_control_tool_result_t.
 int control_tool(uint64_t command, uint64_t modifier, void* argument, const void* codeptr);
+
+// From now on the runtime keeps for a debugger what it keeps for a tool, and calls OMPD's breakpoints. Before the first
+// event.
+void accept_debugger();
+
+// When the team of a parallel region is there, and its threads have not begun.
+inline void debug_parallel_begin() {
+  if (debugged()) [[unlikely]] {
+    ompd_bp_parallel_begin();
+  }
+}
+
+// Around the code of a task, while the task is the thread's current one.
+inline void debug_task_begin() {
+  if (debugged()) [[unlikely]] {
+    ompd_bp_task_begin();
+  }
+}
+inline void debug_task_end() {
+  if (debugged()) [[unlikely]] {
+    ompd_bp_task_end();
+  }
+}
 
 // In start.cpp: looks for a tool and starts it (OpenMP 5.2, section 19.2), and ends it; called at the runtime's start
 // and end.

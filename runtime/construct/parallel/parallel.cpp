@@ -16,7 +16,6 @@
 #include "platform/fp_control.hpp"
 #include "platform/mpi_calls.hpp"
 #include "platform/thread.hpp"
-#include "tool/debugger.hpp"
 #include "tool/tool.hpp"
 
 #include <algorithm>

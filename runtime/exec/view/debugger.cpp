@@ -13,7 +13,7 @@
 #include "exec/worker/worker.hpp"
 #include "platform/thread.hpp"
 #include "sched/team.hpp"
-#include "tool/debugger.hpp"
+#include "tool/tool.hpp"
 
 #include <dlfcn.h>
 

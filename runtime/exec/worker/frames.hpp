@@ -13,7 +13,6 @@
 #include "base/memory/slab.hpp"
 #include "config/options.hpp"
 #include "sched/team.hpp"
-#include "tool/debugger.hpp"
 #include "tool/tool.hpp"
 
 namespace marline {

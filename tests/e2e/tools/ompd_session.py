@@ -2,7 +2,7 @@
 """Run by GDB: a small debugger on top of OMPD. It loads the library that the process names, calls it through ctypes
 with callbacks on GDB's memory of the process, and prints what it learns as a line "FACTS {...}".
 
-    gdb -batch -ex "source ompd_session.py" PROGRAM [CORE]        DUMP_AT=4 DUMP=FILE: writes a core file at that stop"""
+    gdb -batch -ex "source ompd_session.py" PROGRAM [CORE]       DUMP_AT=4 DUMP=FILE: writes a core file at that stop"""
 
 import contextlib
 import ctypes
