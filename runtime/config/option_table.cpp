@@ -411,8 +411,7 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) { return read_rest(in, to.tool_verbose_init); },
      [](Text& out, const Options& from) { out.add("%s", from.tool_verbose_init); }},
     {"OMP_DEBUG", "disabled", "enabled or disabled",
-     "Whether the runtime keeps what debuggers ask for through lib/marline/libompd.so, and stops at their "
-     "breakpoints.",
+     "Whether debuggers can ask for threads, regions and tasks, through lib/marline/libompd.so.",
      [](Cursor& in, Options& to) { return read_word(in, kToolWords, to.debug); },
      [](Text& out, const Options& from) { out.add("%s", kToolWords[from.debug]); }},
     {"OMP_NUM_TEAMS", "0", "a number from 0 up", "Teams of a teams region without a num_teams clause; 0: one.",
