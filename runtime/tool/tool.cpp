@@ -25,7 +25,7 @@ Atomic<void (*)(Data*, const GraphIteration*)> g_iteration_observer{nullptr};
 Atomic<const marline_target_observer*> g_target_observer{nullptr};
 // Taken when a tool sets a callback.
 SpinLock g_registration_lock;
-int g_traces = 0;  // number of traced devices; under g_registration_lock
+int g_traces = 0;         // number of traced devices; under g_registration_lock
 bool g_debugged = false;  // likewise
 
 // The task of the task_create callback that the thread is in. No task suspends there, so a plain thread-local is
