@@ -37,6 +37,7 @@ COUNTED: tuple[tuple[str, str, int], ...] = (
     ("wavefront", "wavefront", 2),
     ("fib", "fib", 1),
     ("forkjoin", "region", 8),
+    ("taskloop", "taskloop", 2),
 )
 COMMITTED = Path(__file__).resolve().parent / "instructions.json"
 LIMIT_SECONDS = 120

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// taskloop, as GCC calls it: each task gets its own copy of the argument block. The first two words of the copy are the
-// task's bounds (the end excluded). With reductions, the third word leads to their description.
+// taskloop, as GCC calls it: each task, or piece of tasks, gets its own copy of the argument block. The first two words
+// of the copy are the task's bounds (the end excluded). With reductions, the third word leads to their description.
 #include "construct/task/taskloop.hpp"
 
 #include "abi/gomp/loop/loop.hpp"
@@ -48,6 +48,76 @@ void make_task(const Loop& loop, const Bounds& limits, const TaskloopPlan& plan,
   }
 }
 
+// A loop whose tasks are created in pieces. The argument block, to be copied, follows it.
+struct PieceLoop : ChunkedLoop {
+  Function function;
+  Bounds limits;
+  TaskloopPlan plan;
+  size_t bytes;
+
+  [[nodiscard]] void* arguments() { return this + 1; }
+};
+
+// Runs the chunks of a piece in one copy of the argument block: GCC's functions read it only, and no two chunks of a
+// piece are under way at a time.
+class PieceChunks {
+ public:
+  using Loop = PieceLoop;
+
+  PieceChunks(Loop* loop, void* block, uint64_t first)
+      : loop_(loop),
+        words_(static_cast<uint64_t*>(block)),
+        chunk_(first),
+        at_(loop->limits.start + loop->plan.first(first) * loop->limits.increment) {
+    copy_bytes(block, loop->arguments(), loop->bytes);
+  }
+
+  void run(Task*) {
+    const bool last = chunk_ + 1 == loop_->plan.tasks;
+    words_[0] = at_;
+    at_ += loop_->plan.count(chunk_) * loop_->limits.increment;
+    words_[1] = last ? loop_->limits.end : at_;
+    ++chunk_;
+    loop_->function(words_);
+  }
+
+ private:
+  Loop* loop_;
+  uint64_t* words_;
+  uint64_t chunk_;
+  uint64_t at_;
+};
+
+// Deferred tasks with arguments that can be copied byte by byte.
+bool may_be_in_pieces(const Worker* worker, const Loop& loop, const TaskloopPlan& plan) {
+  return (loop.flags & kIf) && loop.copy == nullptr && loop.align <= alignof(Task) &&
+         marline::may_be_in_pieces(worker, plan, loop.depend);
+}
+
+void spawn_in_pieces(Worker* worker, const Loop& loop, const Bounds& limits, const TaskloopPlan& plan,
+                     const void* codeptr) {
+  auto* pieces = make_chunked_loop<PieceLoop>(worker, loop.bytes);
+  pieces->invoke = run_piece<PieceChunks>;
+  pieces->release = [](Worker* last, ChunkedLoop* gone) { SlabPool::release(gone, last->pool); };
+  pieces->code = code_of(loop.function);
+  pieces->block_bytes = loop.bytes;
+  pieces->flags = task_flags(loop.flags);
+  pieces->function = loop.function;
+  pieces->limits = limits;
+  pieces->plan = plan;
+  pieces->bytes = loop.bytes;
+  copy_bytes(pieces->arguments(), loop.data, loop.bytes);
+  const int priority = (loop.flags & kPriority) ? loop.priority : 0;
+  spawn_in_pieces(worker, pieces, plan.tasks, priority, codeptr);
+}
+
+void make_tasks(Worker* worker, const Loop& loop, const Bounds& limits, const TaskloopPlan& plan, const void* codeptr) {
+  if (may_be_in_pieces(worker, loop, plan)) return spawn_in_pieces(worker, loop, limits, plan, codeptr);
+  announce_work(worker, tool::Work::kTaskloop, tool::Endpoint::kBegin, limits.iterations, codeptr);
+  for (uint64_t i = 0; i < plan.tasks; ++i) make_task(loop, limits, plan, i, codeptr);
+  announce_work(this_worker(), tool::Work::kTaskloop, tool::Endpoint::kEnd, limits.iterations, codeptr);
+}
+
 void taskloop(const Loop& loop, const Bounds& limits, unsigned long value, const void* codeptr) {
   Worker* worker = this_worker();
   int threads = worker->member->team->size;
@@ -60,9 +130,7 @@ void taskloop(const Loop& loop, const Bounds& limits, unsigned long value, const
     gcc_reduction_allocate(chain, threads);
     gcc_reduction_attach(worker, chain);
   }
-  announce_work(this_worker(), tool::Work::kTaskloop, tool::Endpoint::kBegin, limits.iterations, codeptr);
-  for (uint64_t i = 0; i < plan.tasks; ++i) make_task(loop, limits, plan, i, codeptr);
-  announce_work(this_worker(), tool::Work::kTaskloop, tool::Endpoint::kEnd, limits.iterations, codeptr);
+  make_tasks(this_worker(), loop, limits, plan, codeptr);
   if (group) taskgroup_end(this_worker(), codeptr);
 }
 

@@ -49,4 +49,23 @@ TaskloopPlan taskloop_plan(uint64_t iterations, TaskloopClause clause, uint64_t 
   return even(iterations, kTasksPerThread * static_cast<uint64_t>(threads));
 }
 
+void spawn_in_pieces(Worker* worker, ChunkedLoop* loop, uint64_t tasks, int32_t priority, const void* codeptr) {
+  const Task* creator = worker->task;
+  Taskgroup* group = creator->taskgroup;
+  // With kDestroys a cancelled piece is invoked, too, and gives up the loop.
+  Task* task = allocate_simple(worker, {.invoke = loop->invoke,
+                                        .code = loop->code,
+                                        .flags = loop->flags | task_flag::kDestroys,
+                                        .block_bytes = piece_bytes(loop->block_bytes)});
+  task->priority.store(priority, relaxed);
+  const bool has_serials = group != nullptr && group->owner == creator;
+  loop->group = group;
+  loop->icvs = task->icvs;
+  loop->flags = task->flags;
+  loop->serials = has_serials ? 1 : 0;
+  make_piece(task, loop, 0, tasks);
+  spawn_task(worker, task, nullptr, 0, codeptr);
+  if (has_serials) skip_serials(group->order, tasks - 1);  // the first one is counted already
+}
+
 }  // namespace marline

@@ -19,6 +19,8 @@
 
 namespace marline {
 
+struct Piece;
+
 struct Fiber {
   void* sp = nullptr;  // saved context while no thread runs the fiber; null: idle, starts from the top of the stack
   Stack stack{};
@@ -38,6 +40,8 @@ struct Fiber {
   Member* member = nullptr;
   ExceptionState exceptions{};
   int error_number = 0;
+  // Of taskloops, with a chunk that has a frame here (exec/worker/pieces.hpp); the newest first.
+  Piece* pieces = nullptr;
   const WaitReason* waits_for = nullptr;  // while `task` is suspended here: on this stack
   // Set by the fiber that switches here: a function to run on this fiber, when the context of the other fiber is saved.
   void (*arrival)(void*) = nullptr;

@@ -36,6 +36,12 @@ inline uint32_t next_serial(Taskgroup* order) {
   return order->last_serial;
 }
 
+// The owner has created so many further tasks in it.
+inline void skip_serials(Taskgroup* order, uint64_t tasks) {
+  const uint64_t left = Taskgroup::kLastSerial - order->last_serial;
+  order->last_serial += static_cast<uint32_t>(tasks < left ? tasks : left);
+}
+
 // acquire pairs with cancel_region (exec/team/region_cancellation.hpp): what was done before the cancellation is
 // visible to a thread that finds the bit set.
 inline bool is_region_cancelled(const Team* team) { return (team->cancelled.load(acquire) & Team::kRegion) != 0; }

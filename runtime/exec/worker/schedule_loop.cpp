@@ -6,6 +6,7 @@
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"
 #include "exec/worker/completion.hpp"
+#include "exec/worker/pieces.hpp"
 #include "exec/worker/run_task.hpp"
 #include "exec/worker/suspend.hpp"
 #include "exec/worker/worker.hpp"
@@ -256,6 +257,7 @@ void pause_stealing(Worker* worker, Idleness& idle, Condition condition) {
 
 void idle_once(Worker* worker, Idleness& idle, Condition condition) {
   flush_reports(worker);
+  leave_pieces_of(worker);  // of the frames that wait here
   if (idle.since == 0 && !idle.polled) tool::report_wait(MARLINE_WAIT_FOR_WORK);
   if (options().priority.asynchronous && propagate_when_idle(worker)) [[unlikely]]
     return;

@@ -16,6 +16,7 @@
 #include "exec/worker/blocked.hpp"
 #include "exec/worker/completion.hpp"
 #include "exec/worker/frames.hpp"
+#include "exec/worker/pieces.hpp"
 #include "sched/constraint.hpp"
 #include "sched/held.hpp"
 #include "sched/library_call.hpp"
@@ -70,6 +71,7 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
   Publication publication{publish, task, context};
   flush_reports(worker);
   release_held(worker, nullptr);
+  leave_pieces_of(worker);
   ++worker->shown_state.suspensions;
   fiber->waits_for = &why;
   task->fiber = fiber;
@@ -169,6 +171,7 @@ void yield_to_caller() { suspend(publish_yield, this_worker()->member, tool::Tas
 void yield_task() {
   Worker* worker = this_worker();
   progress_at_scheduling_point(worker);
+  leave_pieces_of(worker);  // they are other work, too
   // A fiber that waits in place is other work, too: perhaps a generating task that creates what this task waits for.
   if (worker->task == nullptr || (worker->fiber->caller == nullptr && !work_in_sight(worker))) {
     return progress_when_all_yield(worker);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // taskloop, as Clang calls it: one pattern task is copied for each task; its block holds the loop's bounds. The
-// compiler's `duplicate` function, if there is one, copies firstprivates and marks the last task as the last.
+// compiler's `duplicate` function, if there is one, copies firstprivates and marks the last task as the last. Loops
+// without such a function are created in pieces (exec/worker/pieces.hpp).
 #include "construct/task/taskloop.hpp"
 
 #include "abi/kmp/loop/schedule.hpp"
@@ -45,6 +46,13 @@ void copy_name(Task* task, const Task* model) {
   task->flags |= task_flag::kLabelled;
 }
 
+// Shared pointers lie inside the block.
+void move_shareds(TaskBlock* to, const TaskBlock* from) {
+  if (to->shareds == nullptr) return;
+  const ptrdiff_t at = static_cast<const char*>(from->shareds) - reinterpret_cast<const char*>(from);
+  to->shareds = reinterpret_cast<char*>(to) + at;
+}
+
 TaskBlock* copy_pattern(Worker* worker, const Pattern& pattern, bool last) {
   Task* model = task_of(pattern.block);
   size_t bytes = block_bytes(model);
@@ -54,10 +62,7 @@ TaskBlock* copy_pattern(Worker* worker, const Pattern& pattern, bool last) {
   copy_name(task, model);
   auto* block = static_cast<TaskBlock*>(task->block);
   std::memcpy(block, pattern.block, bytes);
-  if (block->shareds != nullptr) {  // they lie inside the block
-    ptrdiff_t at = static_cast<char*>(pattern.block->shareds) - reinterpret_cast<char*>(pattern.block);
-    block->shareds = reinterpret_cast<char*>(block) + at;
-  }
+  move_shareds(block, pattern.block);
   if (pattern.duplicate != nullptr) pattern.duplicate(block, pattern.block, last);
   return block;
 }
@@ -88,8 +93,92 @@ void discard(TaskBlock* block) {
   release_task(this_worker(), task_of(block));
 }
 
+// A loop whose tasks are created in pieces. The pattern's block stays as it is, to be copied for each chunk: the
+// program's code changes its private variables, which lie in the block.
+struct PieceLoop : ChunkedLoop {
+  Pattern pattern;
+  TaskloopPlan plan;
+};
+
+// Clang's block for a taskloop goes on with the bounds, the stride, a mark of the last task and a pointer to
+// reductions.
+constexpr size_t kLeastBlock = sizeof(TaskBlock) + 5 * sizeof(uint64_t);
+
+// The bytes of the block that a compiler has asked for: the room for edges comes after them.
+size_t exact_block_bytes(const Task* model) {
+  return static_cast<size_t>(reinterpret_cast<const char*>(model->edges) - reinterpret_cast<const char*>(model + 1));
+}
+
+class PieceChunks {
+ public:
+  using Loop = PieceLoop;
+
+  PieceChunks(Loop* loop, void* block, uint64_t first)
+      : loop_(loop),
+        block_(static_cast<TaskBlock*>(block)),
+        chunk_(first),
+        lower_(loop->pattern.lower + loop->plan.first(first) * loop->pattern.stride) {}
+
+  void run(Task* task) {
+    const Pattern& pattern = loop_->pattern;
+    copy_block();
+    const uint64_t next = lower_ + loop_->plan.count(chunk_) * pattern.stride;
+    word_at(block_, pattern.lower_at) = lower_;
+    word_at(block_, pattern.upper_at) = next - pattern.stride;
+    lower_ = next;
+    ++chunk_;
+    run_parts(task, block_);
+  }
+
+ private:
+  void copy_block() {
+    const TaskBlock* from = loop_->pattern.block;
+    std::memcpy(block_, from, kLeastBlock);
+    if (const size_t bytes = loop_->block_bytes; bytes > kLeastBlock) [[unlikely]] {
+      std::memcpy(reinterpret_cast<char*>(block_) + kLeastBlock, reinterpret_cast<const char*>(from) + kLeastBlock,
+                  bytes - kLeastBlock);
+    }
+    move_shareds(block_, from);
+  }
+
+  Loop* loop_;
+  TaskBlock* block_;
+  uint64_t chunk_;
+  uint64_t lower_;
+};
+
+void spawn_in_pieces(Worker* worker, const Pattern& pattern, const TaskloopPlan& plan, const void* codeptr) {
+  const Task* model = task_of(pattern.block);
+  auto* pieces = make_chunked_loop<PieceLoop>(worker, 0);
+  pieces->invoke = run_piece<PieceChunks>;
+  pieces->release = [](Worker* last, ChunkedLoop* gone) {
+    release_task(last, task_of(static_cast<PieceLoop*>(gone)->pattern.block));
+    SlabPool::release(gone, last->pool);
+  };
+  pieces->code = reinterpret_cast<const void*>(pattern.block->routine);
+  pieces->block_bytes = exact_block_bytes(model);
+  pieces->flags = model->flags;
+  pieces->pattern = pattern;
+  pieces->plan = plan;
+  spawn_in_pieces(worker, pieces, plan.tasks, pattern.block->priority, codeptr);
+}
+
+// Deferred tasks of the plain kind, without functions that copy or destroy their private variables.
+bool may_be_in_pieces(const Worker* worker, const Pattern& pattern, const TaskloopPlan& plan) {
+  constexpr uint32_t kPlain = task_flag::kTied | task_flag::kFinal;
+  const Task* model = task_of(pattern.block);
+  return pattern.deferred && pattern.duplicate == nullptr && model->invoke == run_task &&
+         exact_block_bytes(model) >= kLeastBlock && (model->flags & ~kPlain) == 0 &&
+         marline::may_be_in_pieces(worker, plan, pattern.depend);
+}
+
 void taskloop(const Pattern& pattern, const TaskloopPlan& plan, bool group, const void* codeptr) {
   if (group) taskgroup_begin(this_worker(), codeptr);
+  if (may_be_in_pieces(this_worker(), pattern, plan)) {
+    spawn_in_pieces(this_worker(), pattern, plan, codeptr);
+    if (group) taskgroup_end(this_worker(), codeptr);
+    return;
+  }
   announce_work(this_worker(), tool::Work::kTaskloop, tool::Endpoint::kBegin, plan.iterations, codeptr);
   for (uint64_t i = 0; i < plan.tasks; ++i) make_task(pattern, plan, i, codeptr);
   announce_work(this_worker(), tool::Work::kTaskloop, tool::Endpoint::kEnd, plan.iterations, codeptr);
