@@ -4,6 +4,7 @@
 #include "abi/gomp/in_place.hpp"
 
 #include "exec/fiber/fiber.hpp"
+#include "exec/worker/completion.hpp"
 
 #include <alloca.h>
 
@@ -11,62 +12,18 @@ namespace marline::gomp {
 
 namespace {
 
-TaskBlock* block_of(Task* task) { return reinterpret_cast<TaskBlock*>(task + 1); }
-
-void add_spare_task(Worker* worker) {
-  Task* task =
-      allocate_simple(worker, {.invoke = nullptr, .code = nullptr, .flags = 0, .block_bytes = sizeof(TaskBlock)});
-  task->next = worker->spare_tasks;
-  worker->spare_tasks = task;
-}
-
 // The first task on a worker, or the first at its depth: without a spare descriptor.
 [[gnu::noinline]] void run_with_new_descriptor(Worker* worker, Function function, void* data, unsigned flags) {
-  add_spare_task(worker);
+  add_spare(worker);
   run_in_place(worker, function, data, flags);
 }
 
 // Takes a spare descriptor and makes it the current task.
 [[gnu::always_inline]] inline void begin(Worker* worker, Task* task, Function function, void* data, unsigned flags) {
-  worker->spare_tasks = task->next;
-  Task* creator = worker->task;
-  task->parent = creator;
-  task->team = creator->team;
-  task->taskgroup = creator->taskgroup;
-  task->icvs = creator->icvs;
-  static_assert(kUntied == task_flag::kTied && task_flag::kTied == 1 &&
-                kFinal == task_flag::kFinal);  // fewer instructions
-  const uint32_t own = (flags ^ kUntied) & (task_flag::kTied | task_flag::kFinal);
-  task->flags = own | (creator->flags & task_flag::kFinal) | task_flag::kUndeferred;
-  if (Taskgroup* group = creator->taskgroup) {
-    task->serial = group->owner == creator ? next_serial(group->order) : creator->serial;
-  }
-  *block_of(task) = {function, data};  // for `marline ps`
+  take_spare(worker, task, function, data, flags, task_flag::kUndeferred);
   fence_signal();
   worker->task = task;
-  worker->fiber->tied_frames += own & task_flag::kTied;
-}
-
-// Whether the task leaves its descriptor as it was when it began.
-[[gnu::always_inline]] inline bool is_spare_again(const Task* task) {
-  constexpr uint32_t kMore = task_flag::kGraph | task_flag::kInTable | task_flag::kOwnIcvs | task_flag::kHolds |
-                             task_flag::kPinned | task_flag::kSharesTable;
-  // acquire: as in has_no_children (exec/worker/completion.hpp).
-  const uint64_t children = task->created | task->children.load(acquire);
-  return !task->has(kMore) && (children | reinterpret_cast<uintptr_t>(task->table)) == 0;
-}
-
-// What become_child (construct/task/allocation.hpp) does for other tasks when they are created.
-void count_in_creator(const Task* task) {
-  Task* creator = task->parent;
-  ++creator->created;
-  Taskgroup* group = task->taskgroup;
-  if (group == nullptr) return;
-  if (group->owner == creator) {
-    ++group->created;
-  } else {
-    group->count.fetch_add(Taskgroup::kOne, relaxed);  // the creator is counted there: the group has not ended
-  }
+  worker->fiber->tied_frames += task->flags & task_flag::kTied;
 }
 
 // The task ends on another thread, or its descriptor may outlive it.
@@ -84,11 +41,15 @@ void count_in_creator(const Task* task) {
   worker->fiber->tied_frames -= task->flags & task_flag::kTied;
   worker->task = task->parent;
   fence_signal();
-  task->next = worker->spare_tasks;
-  worker->spare_tasks = task;
+  keep_spare(worker, task);
 }
 
 }  // namespace
+
+void add_spare(Worker* worker) {
+  keep_spare(worker, allocate_simple(
+                         worker, {.invoke = nullptr, .code = nullptr, .flags = 0, .block_bytes = sizeof(TaskBlock)}));
+}
 
 void run_in_place(Worker* worker, Function function, void* data, unsigned flags) {
   Task* task = worker->spare_tasks;
@@ -103,7 +64,7 @@ void run_in_place(Worker* worker, Function function, void* data, unsigned flags)
 void run_in_place_copying(Worker* worker, Function function, void* data, CopyFunction copy, size_t bytes, size_t align,
                           unsigned flags) {
   if (worker->spare_tasks == nullptr) [[unlikely]] {
-    add_spare_task(worker);
+    add_spare(worker);
   }
   void* own = aligned_to(align, alloca(bytes + align - 1));
   Task* task = worker->spare_tasks;

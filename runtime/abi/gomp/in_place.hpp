@@ -6,14 +6,12 @@
 // the creator.
 //
 // Two things make the way short.
-// - Descriptors. A worker keeps those of undeferred tasks that have ended (Worker::spare_tasks). Invariant: they are of
-//   the worker's own pool, and all fields that begin() in in_place.cpp does not set are as in a new descriptor. The
-//   list is as long as such tasks were ever nested on the worker.
+// - Descriptors. A worker keeps those of tasks that have ended (spare_task.hpp).
 // - Counts. The creator waits for the task, so nobody can ask for the creator's counts of its children meanwhile. The
 //   task is counted only at its end, and only if a part of its subtree outlives it.
 #pragma once
 
-#include "abi/gomp/task_block.hpp"
+#include "abi/gomp/spare_task.hpp"
 #include "config/options.hpp"
 #include "exec/worker/cancellation.hpp"
 #include "sched/team.hpp"

@@ -5,6 +5,7 @@
 #include "construct/task/task.hpp"
 
 #include "abi/gomp/in_place.hpp"
+#include "abi/gomp/simple_task.hpp"
 #include "abi/gomp/task_block.hpp"
 #include "exec/worker/cancellation.hpp"
 
@@ -69,18 +70,6 @@ struct Clauses {
   }
 }
 
-// A deferred task without clauses.
-[[gnu::noinline]] void create_simple(Worker* worker, Function function, void* data, size_t bytes, unsigned flags,
-                                     const void* codeptr) {
-  Task* task = allocate_simple(worker, {.invoke = invoke,
-                                        .code = code_of(function),
-                                        .flags = task_flags(flags & (kUntied | kMergeable)),
-                                        .block_bytes = sizeof(TaskBlock) + bytes});
-  fill_block(task, function, sizeof(TaskBlock));
-  copy_bytes(arguments_of(task), data, bytes);
-  spawn_simple(worker, task, codeptr);
-}
-
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -102,7 +91,7 @@ void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, lon
     if (if_clause && !in_final(worker)) {
       if ((flags & (kFinal | kDepend | kPriority | kDetach)) == 0 && static_cast<size_t>(align) <= sizeof(TaskBlock) &&
           copy == nullptr && is_simple(worker)) {
-        return create_simple(worker, function, data, bytes, flags, __builtin_return_address(0));
+        return create_simple(worker, function, data, static_cast<size_t>(bytes), flags, __builtin_return_address(0));
       }
     } else if ((flags & kDetach) == 0 && may_run_in_place(worker, (flags & kDepend) != 0)) {
       if (copy == nullptr) return run_in_place(worker, function, data, flags);

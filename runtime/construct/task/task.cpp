@@ -41,17 +41,6 @@ namespace {
   if (count != 0) announce_dependences(&task->tool_data, list, count);
 }
 
-// Whether a task runs at once, on a fiber of its own, because that costs less than queueing it: enough tasks are queued
-// already, or no other thread could take the task (the initial thread outside of parallel regions).
-template <auto plenty>
-[[gnu::always_inline]] inline bool runs_at_once(Worker* worker, const Task* task) {
-  Member* member = worker->member;
-  if (worker->fiber->depth >= kDeepest) return false;
-  if (member->team->level == 0) return true;
-  int64_t limit = options().max_ready;
-  return limit != 0 && plenty(member, task, limit);
-}
-
 // Runs tasks that were created too deep to run at once: outside of parallel regions no other thread takes them.
 [[gnu::noinline]] void run_what_is_left(Member* member) {
   while (this_worker()->fiber->depth == 0) {
@@ -291,6 +280,14 @@ void spawn_simple(Worker* worker, Task* task, const void* codeptr) {
   }
   become_child(worker, task);
   make_run_simply(worker, task);
+}
+
+void queue_simple(Worker* worker, Task* task, const void* codeptr) {
+  if (throttle_is_due(worker) || tool::present() || progress_pending()) [[unlikely]] {
+    return spawn_task(worker, task, nullptr, 0, codeptr);
+  }
+  become_child(worker, task);
+  enqueue_own(worker->member, task);
 }
 
 namespace {

@@ -6,9 +6,12 @@
 // Life of a task here: allocate_task -> the face fills task->block -> spawn_task. The current task is the parent.
 #pragma once
 
+#include "config/options.hpp"
 #include "construct/task/allocation.hpp"
+#include "exec/fiber/fiber.hpp"
 #include "graph/dependences.hpp"
 #include "graph/lineage.hpp"
+#include "sched/queue.hpp"
 #include "sched/team.hpp"
 
 namespace marline {
@@ -43,11 +46,26 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
 // The same for a task without dependences, if is_simple() is true.
 void spawn_simple(Worker* worker, Task* task, const void* codeptr);
 
+// The same for one that is to be queued.
+void queue_simple(Worker* worker, Task* task, const void* codeptr);
+
 // Whether the current task can create deferred tasks without clauses by the fast path: it is neither final nor shares
 // its table nor is in a graph, the worker has no record for the next task, and no option orders tasks.
 inline bool is_simple(const Worker* worker) {
   return worker->next_task == nullptr && options().simple_creation &&
          !worker->task->has(task_flag::kFinal | task_flag::kSharesTable | task_flag::kInGraph);
+}
+
+// Whether a deferred task that is ready runs at once, on a fiber of its own, because that costs less than queueing it:
+// enough tasks are queued already, or no other thread could take the task (the initial thread outside of parallel
+// regions).
+template <auto plenty>
+[[gnu::always_inline]] inline bool runs_at_once(Worker* worker, const Task* task) {
+  Member* member = worker->member;
+  if (worker->fiber->depth >= kDeepest) return false;
+  if (member->team->level == 0) return true;
+  int64_t limit = options().max_ready;
+  return limit != 0 && plenty(member, task, limit);
 }
 
 // Spawns a task without a body: it only orders other tasks by its dependences.

@@ -273,33 +273,26 @@ void run_on_spare(Worker* worker, Member* member, Task* task) {
   fiber_switch(spare, nullptr, nullptr);
 }
 
-void run_at_creation(Worker* worker, Task* task) {
-  Fiber* spare = worker->spares.first;
-  // Sanitizers must be told of each change of stacks, and a task that is created in a catch block starts outside of it:
-  // both need a switch.
-  if (g_sanitized || spare == nullptr || exceptions_in_flight(worker)) [[unlikely]] {
-    run_on_spare(worker, worker->member, task);
-    end_round();
-    return;
-  }
-  worker->spares.first = spare->next;  // still counted as idle, until its task blocks
+namespace {
+
+// Saves the state of the current fiber, and takes the spare one from the list. It is still counted as idle, until its
+// task blocks.
+[[gnu::always_inline]] inline Fiber* begin_call(Worker* worker, Fiber* spare) {
+  worker->spares.first = spare->next;
   Fiber* self = worker->fiber;
   self->task = worker->task;
   self->member = worker->member;
   self->fp.read();
-  self->exceptions = {};
   self->error_number = *worker->thread.error_number;
-  spare->first = task;
   spare->caller = self;
   spare->depth = self->depth + 1;
   spare->called = true;
   worker->fiber = spare;
-  if (marline_fiber_call(&self->sp, spare, fiber_called, spare) == 0) {
-    --worker->spares.count;
-    arrive(self);
-    end_round();
-    return;
-  }
+  return self;
+}
+
+// The call has returned.
+[[gnu::always_inline]] inline void end_call(Worker* worker, Fiber* self, Fiber* spare) {
   check_overrun(spare);
   worker->fiber = self;
   *worker->thread.error_number = self->error_number;
@@ -308,6 +301,64 @@ void run_at_creation(Worker* worker, Task* task) {
   spare->sp = nullptr;
   spare->next = worker->spares.first;
   worker->spares.first = spare;
+}
+
+// The task on the called fiber has blocked.
+[[gnu::noinline]] void go_on_after_call(Worker* worker, Fiber* self) {
+  --worker->spares.count;
+  self->exceptions = {};  // fiber_to_call has seen to it
+  arrive(self);
+  end_round();
+}
+
+}  // namespace
+
+// Sanitizers must be told of each change of stacks, and a task that is created in a catch block starts outside of it:
+// both need a switch.
+Fiber* fiber_to_call(const Worker* worker) {
+  return g_sanitized || exceptions_in_flight(worker) ? nullptr : worker->spares.first;
+}
+
+void run_at_creation(Worker* worker, Task* task) {
+  Fiber* spare = fiber_to_call(worker);
+  if (spare == nullptr) [[unlikely]] {
+    run_on_spare(worker, worker->member, task);
+    end_round();
+    return;
+  }
+  Fiber* self = begin_call(worker, spare);
+  spare->first = task;
+  if (marline_fiber_call(&self->sp, spare, fiber_called, spare) == 0) return go_on_after_call(worker, self);
+  end_call(worker, self, spare);
+}
+
+bool call_at_creation(Worker* worker, Fiber* spare, Task* task, void* top, void (*body)(void*)) {
+  Fiber* self = begin_call(worker, spare);
+  spare->uncounted = task;
+  spare->tied_frames = static_cast<int>(task->flags & task_flag::kTied);
+  fence_signal();
+  worker->task = task;
+  if (marline_fiber_call(&self->sp, top, body, task) != 0) [[likely]] {
+    return true;
+  }
+  worker = this_worker_or_null();
+  go_on_after_call(worker, worker->fiber);
+  return false;
+}
+
+void return_from_call(Worker* worker) {
+  Fiber* spare = worker->fiber;
+  Fiber* self = spare->caller;
+  spare->tied_frames = 0;
+  spare->uncounted = nullptr;
+  worker->task = self->task;
+  fence_signal();
+  end_call(worker, self, spare);
+}
+
+void end_called(Fiber* self, Task* task) {
+  run_chain(self, complete_called(this_worker(), task, self));
+  serve(self);
 }
 
 void run_over_frame(Worker* worker, Member* member, Task* task) {

@@ -40,6 +40,8 @@ struct Fiber {
   Member* member = nullptr;
   ExceptionState exceptions{};
   int error_number = 0;
+  // With `called`: the task that call_at_creation has called here, which its creator has not counted yet.
+  Task* uncounted = nullptr;
   // Of taskloops, with a chunk that has a frame here (exec/worker/pieces.hpp); the newest first.
   Piece* pieces = nullptr;
   const WaitReason* waits_for = nullptr;  // while `task` is suspended here: on this stack
@@ -81,6 +83,19 @@ void run_on_spare(Worker* worker, Member* member, Task* task);
 // scheduling constraint is strict, the caller of this function records the frames that are left (sched/constraint.hpp);
 // fiber_switch does so for the functions that switch.
 void run_at_creation(Worker* worker, Task* task);
+
+// An idle fiber that call_at_creation may call; null: only run_at_creation can run a new task.
+Fiber* fiber_to_call(const Worker* worker);
+
+// The same as run_at_creation for a face: makes `task` the current one, and calls body(task) on the spare fiber, below
+// `top`, an address on that fiber's stack. The task has not been counted in its creator; if it blocks, that is done
+// here, and then body must end in end_called. True: body has returned, the thread is the same, and the caller calls
+// return_from_call. False: the task has blocked, and its creator goes on.
+[[nodiscard]] bool call_at_creation(Worker* worker, Fiber* spare, Task* task, void* top, void (*body)(void*));
+void return_from_call(Worker* worker);
+
+// The end of such a task that has blocked, on its own fiber.
+[[noreturn]] void end_called(Fiber* self, Task* task);
 
 // For a caller that waits in place: starts the ready task on a spare fiber, or goes on with it if it was suspended, and
 // comes back when it has ended or blocked.

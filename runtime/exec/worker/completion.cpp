@@ -103,6 +103,18 @@ uint32_t incomplete_children(const Task* task) {
   return children_word::incomplete(task->children.load(acquire) + task->created * children_word::kLeaf);
 }
 
+void count_in_creator(const Task* task) {
+  Task* creator = task->parent;
+  ++creator->created;
+  Taskgroup* group = task->taskgroup;
+  if (group == nullptr) return;
+  if (group->owner == creator) {
+    ++group->created;
+  } else {
+    group->count.fetch_add(Taskgroup::kOne, relaxed);  // the creator is counted there: the group has not ended
+  }
+}
+
 void flush_reports(Worker* worker) {
   if (worker->reports.count == 0) return;
   uint64_t count = worker->reports.count;

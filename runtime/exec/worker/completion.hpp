@@ -19,6 +19,10 @@ namespace marline {
 // once: the thread may do other work for long. `worker`: the caller's, or null.
 void complete_at_once(Worker* worker, Task* task);
 
+// Counts a task in its parent and its group, which had been left for later. Only while the parent's frame waits on this
+// thread. (become_child in construct/task/allocation.hpp does it for other tasks when they are created.)
+void count_in_creator(const Task* task);
+
 // Reports to the parent the completions that this worker has kept back. Called before the worker idles, suspends, or
 // waits.
 void flush_reports(Worker* worker);

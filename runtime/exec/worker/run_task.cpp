@@ -273,4 +273,10 @@ Task* run_created(Worker* worker, Task* task, Fiber* fiber) {
   return nullptr;
 }
 
+Task* complete_called(Worker* worker, Task* task, Fiber* fiber) {
+  if (fiber == nullptr) return complete_body(worker, task, worker->task);
+  end_body(worker, task, fiber, nullptr);
+  return complete_body(worker, task, nullptr);
+}
+
 }  // namespace marline

@@ -78,6 +78,10 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
   task->home = fiber->tied_frames > 0 ? worker : nullptr;
   Fiber* target = fiber->caller;
   if (target != nullptr) {
+    if (fiber->uncounted != nullptr) {  // from now on its creator may go on before it
+      count_in_creator(fiber->uncounted);
+      fiber->uncounted = nullptr;
+    }
     fiber->caller = nullptr;
     fiber->called = false;
     fiber->depth = 0;
