@@ -40,8 +40,12 @@ SURROUNDINGS = {
     "discovery": "void create_my_tasks(void);",
     "gpus-without-waiting": """
         enum { MPI_DOUBLE, MPI_COMM_WORLD, MPI_STATUS_IGNORE };
-        int n, blocks, left, right;
+        enum { omp_ipr_targetsync };
+        typedef void *CUstream;
+        int n, blocks, left, right, x[64];
         double *data;
+        void *object, *device_address_of_x, *omp_get_interop_ptr(void *object, int property, int *code);
+        void launch_my_kernel(void *address, CUstream stream);
         void MPI_Recv(void *data, int count, int type, int from, int tag, int comm, int status);
         void MPI_Send(const void *data, int count, int type, int to, int tag, int comm);""",
     "irregular-dependences": """
