@@ -23,13 +23,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#pragma GCC visibility push(default)
-extern "C" {
-// The library looks it up by this name.
-extern marline::OmpdLayout marline_ompd_layout;
-}
-#pragma GCC visibility pop
-
 // A member of a structure, or a member of a structure that is one.
 #define MARLINE_FIELD(structure, member) {offsetof(structure, member), sizeof(structure::member)}
 
@@ -38,8 +31,11 @@ namespace marline {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"  // GCC and Clang support it in all structures without virtual bases
 
+#pragma GCC visibility push(default)
 extern "C" {
 
+// The library looks it up by this name.
+extern OmpdLayout marline_ompd_layout;
 constinit OmpdLayout marline_ompd_layout = {
     .version = OmpdLayout::kVersion,
     .bytes = sizeof(OmpdLayout),
@@ -122,6 +118,7 @@ constinit OmpdLayout marline_ompd_layout = {
 };
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 #pragma GCC diagnostic pop
 
