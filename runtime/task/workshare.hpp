@@ -34,7 +34,9 @@ struct alignas(kCacheLine) Workshare {
   uint64_t chunk = 0;
   void* reductions = nullptr;  // the first thread's block of a GCC reduction (construct/task/gcc_reduction.hpp)
   void* memory = nullptr;      // zeroed, shared by the team during the construct; freed by the last thread to leave
-  // Set before a chunk goes into a thread's reserve (construct/workshare/reserve.cpp).
+  // Whether threads have reserves in the loop (construct/workshare/reserve.hpp): `next` then counts chunks.
+  bool reserves = false;
+  // Set before a chunk goes into a reserve.
   Atomic<bool> has_reserves{false};
   // The first iteration that no thread has taken; of a guided loop, and of one with reserves, how many chunks are
   // taken.

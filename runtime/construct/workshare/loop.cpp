@@ -60,11 +60,20 @@ Resolved resolve_simd(const Worker* worker, LoopRequest request) {
   return {kind, chunk <= request.iterations / length ? chunk * length : std::max(request.iterations, length)};
 }
 
+bool is_random() { return options().schedule.policy == SchedulePolicy::kRandom; }
+
+// Whether the threads of the team take chunks into reserves. A tool is told of chunks one by one.
+bool may_reserve(const Team* team, const LoopRequest& request, uint64_t chunk) {
+  return request.kind == LoopKind::kAnyOrder && !request.ordered && request.prepare == nullptr && !tool::present() &&
+         !is_random() && reserve_pays(team, request.iterations, chunk);
+}
+
 void fill(Workshare* shared, const Worker* worker, const LoopRequest& request) {
   Resolved resolved = request.kind == LoopKind::kRuntimeSimd ? resolve_simd(worker, request) : resolve(worker, request);
   shared->kind = resolved.kind;
   shared->chunk = resolved.chunk;
   shared->iterations = request.iterations;
+  shared->reserves = may_reserve(worker->member->team, request, resolved.chunk);
   shared->has_reserves.store(false, relaxed);
   shared->next.store(0, relaxed);
   shared->ordered_next.store(0, relaxed);
@@ -95,8 +104,6 @@ bool next_static(LoopPlace& place) {
   place.position = left > place.step ? place.position + place.step : place.iterations;
   return true;
 }
-
-bool is_random() { return options().schedule.policy == SchedulePolicy::kRandom; }
 
 bool take(LoopPlace& place, Atomic<uint64_t>& next, uint64_t (*size)(const LoopPlace&, uint64_t left, uint64_t threads),
           uint64_t threads) {
@@ -314,9 +321,11 @@ void loop_begin(Worker* worker, const LoopRequest& request) {
     place.chunk = std::clamp<uint64_t>(chunk, 1, std::max<uint64_t>(place.iterations, 1));
     place.position = place.passed = 0;
     bool adds = place.kind == LoopKind::kDynamic && !place.ordered && place.iterations < kFetchAddLimit;
-    if (adds && !tool::present() && !is_random()) place.adds_to = &place.shared->next;
-    const bool may_reserve = request.kind == LoopKind::kAnyOrder && request.prepare == nullptr;
-    if (place.adds_to != nullptr && may_reserve) reserve_begin(worker->member, place);
+    if (place.shared->reserves) {
+      reserve_begin(worker->member, place);
+    } else if (adds && !tool::present() && !is_random()) {
+      place.adds_to = &place.shared->next;
+    }
   }
   if (tool::on(tool::event::kWork | tool::event::kDispatch)) [[unlikely]] {
     announce_begin(worker, place, request);
@@ -352,8 +361,7 @@ void loop_leave(Worker* worker, const void* codeptr) {
   }
   Workshare* shared = place.shared;
   if (shared == nullptr) return;
-  if (place.reserve != nullptr) reserve_drop(place);
-  place.own = place.own_end;
+  if (place.reserve != nullptr) reserve_end(place);
   if (place.ordered && is_workshare_cancelled(worker->member->team)) [[unlikely]] {
     pass_all_turns(worker);
   }

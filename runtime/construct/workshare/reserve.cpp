@@ -15,8 +15,10 @@ namespace {
 // What is taken at a time should last about so long, in ns: the counter's cache line then costs a few per cent.
 constexpr uint64_t kLasts = 2000;
 constexpr uint32_t kMostAtATime = 256;
-// Of what is taken at a time, this part becomes the thread's own at once. Nobody can steal it, so it is small.
+// Of what is taken at a time, this part becomes the thread's own at once, and not more than so many chunks. Nobody can
+// steal them, and any of them can turn out to be long.
 constexpr uint32_t kOwnPart = 8;
+constexpr uint32_t kMostOwn = 4;
 // At most this part of an even share of the rest is taken at a time, so that little is left to steal at the end, and
 // next to nothing that cannot be stolen.
 constexpr uint64_t kPartOfShare = 4;
@@ -33,8 +35,8 @@ struct ChunkRange {
 ChunkRange range_in(uint64_t word) { return {static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)}; }
 uint64_t word_of(ChunkRange range) { return uint64_t{range.end} << 32 | range.next; }
 
-uint64_t chunks_of(const LoopPlace& place) {
-  return place.iterations / place.chunk + (place.iterations % place.chunk != 0 ? 1 : 0);
+uint64_t chunks_of(uint64_t iterations, uint64_t chunk) {
+  return iterations / chunk + (iterations % chunk != 0 ? 1 : 0);
 }
 
 size_t slot_of(const Team* team, const Workshare* shared) { return static_cast<size_t>(shared - &team->workshares[0]); }
@@ -43,9 +45,9 @@ size_t slot_of(const Team* team, const Workshare* shared) { return static_cast<s
 uint32_t how_many(const LoopPlace& place, uint64_t now, uint64_t threads) {
   if (place.taken_at == 0) return 1;
   const uint64_t lasted = now - place.taken_at, aim = cycles_about(kLasts);
-  uint32_t count = place.at_a_time;
+  uint64_t count = place.at_a_time;
   if (lasted < aim) count *= 2;
-  if (lasted > 2 * aim) count /= 2;
+  if (lasted > 2 * aim) count = count * aim / lasted;
   const uint64_t share = (place.chunks - place.taken_to) / threads / kPartOfShare;
   return static_cast<uint32_t>(std::clamp<uint64_t>(count, 1, std::clamp<uint64_t>(share, 1, kMostAtATime)));
 }
@@ -56,7 +58,7 @@ LoopChunk chunk_number(LoopPlace& place, uint32_t number) {
   return {first, std::min(left, place.chunk), left <= place.chunk};
 }
 
-uint32_t own_part(const LoopPlace& place) { return std::max<uint32_t>(place.at_a_time / kOwnPart, 1); }
+uint32_t own_part(const LoopPlace& place) { return std::clamp<uint32_t>(place.at_a_time / kOwnPart, 1, kMostOwn); }
 
 // The first chunk of the range is the next one.
 bool make_own(LoopPlace& place, ChunkRange range, LoopChunk* chunk) {
@@ -103,6 +105,7 @@ bool steal(Member* member, LoopChunk* chunk) {
     for (ChunkRange range = range_in(word); !range.empty(); range = range_in(word)) {
       const uint32_t middle = range.next + (range.end - range.next) / 2;
       if (reserve.compare_exchange_weak(word, word_of({range.next, middle}), relaxed)) {
+        place.at_a_time = 1;  // the chunks here have been waiting: they may be behind a long one
         return keep(place, {middle, range.end}, chunk);
       }
     }
@@ -112,17 +115,22 @@ bool steal(Member* member, LoopChunk* chunk) {
 
 }  // namespace
 
+bool reserve_pays(const Team* team, uint64_t iterations, uint64_t chunk) {
+  const uint64_t chunks = chunks_of(iterations, std::max<uint64_t>(chunk, 1));
+  return chunks >= kFewest * static_cast<uint64_t>(team->size) && chunks < kMostChunks;
+}
+
 void reserve_begin(Member* member, LoopPlace& place) {
-  const uint64_t chunks = chunks_of(place);
-  if (chunks < kFewest * static_cast<uint64_t>(member->team->size) || chunks >= kMostChunks) return;
-  place.chunks = chunks;
+  place.chunks = chunks_of(place.iterations, place.chunk);
   place.taken_at = place.taken_to = 0;
   place.at_a_time = 1;
   place.reserve = &member->reserves[slot_of(member->team, place.shared)];
 }
 
-void reserve_drop(const LoopPlace& place) {
+void reserve_end(LoopPlace& place) {
   if (!range_in(place.reserve->load(relaxed)).empty()) place.reserve->store(0, relaxed);
+  place.reserve = nullptr;
+  place.own = place.own_end;
 }
 
 bool take_more(Member* member, LoopChunk* chunk) {

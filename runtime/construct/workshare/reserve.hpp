@@ -25,13 +25,15 @@ struct LoopChunk {
   bool last;  // contains the loop's last iteration
 };
 
-// Prepares the thread's place in a loop that has been entered; place.chunk is set. Leaves place.reserve null if the
-// loop has too few chunks, or too many for a word: the loop then hands out its chunks one by one. All threads of the
-// team come to the same decision.
+// Whether a loop has enough chunks for reserves, and not too many for a word. Otherwise its chunks are handed out one
+// by one. The first thread asks, for all.
+[[nodiscard]] bool reserve_pays(const Team* team, uint64_t iterations, uint64_t chunk);
+
+// Prepares the thread's place in a loop with Workshare::reserves that has been entered; place.chunk is set.
 void reserve_begin(Member* member, LoopPlace& place);
 
-// The loop may have been cancelled: nobody takes what is left in the thread's reserve.
-void reserve_drop(const LoopPlace& place);
+// The thread leaves the loop, which may have been cancelled: nobody takes what is left in the thread's reserve.
+void reserve_end(LoopPlace& place);
 
 // Whether the next chunk is one of the thread's own. It has place.chunk iterations, is not the loop's last one, and
 // next_own gives its first value in the program's bounds, in line.

@@ -106,7 +106,7 @@ uint32_t incomplete_children(const Task* task) {
 void count_in_creator(const Task* task) {
   Task* creator = task->parent;
   ++creator->created;
-  Taskgroup* group = task->taskgroup;
+  Taskgroup* group = creator->taskgroup;  // the task itself may have opened another one by now
   if (group == nullptr) return;
   if (group->owner == creator) {
     ++group->created;

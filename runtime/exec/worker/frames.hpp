@@ -58,8 +58,8 @@ inline void note_chunk(Task* task, uint64_t first, uint64_t iterations) {
   }
 }
 
-// Whether what is around the member's region may be gone. While a task of the region runs, the region has not ended; nor
-// has any that is around a region that has not.
+// Whether what is around the member's region may be gone. While a task of the region runs, the region has not ended;
+// nor has any that is around a region that has not.
 inline bool is_around_gone(const Worker* worker, const Member* member) {
   return member == worker->member && member->is_leaving &&
          (worker->task == &member->implicit_task || worker->task == nullptr || worker->task->team != member->team);

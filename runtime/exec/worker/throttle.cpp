@@ -7,6 +7,7 @@
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"
 #include "exec/worker/completion.hpp"
+#include "exec/worker/pieces.hpp"
 #include "exec/worker/suspend.hpp"
 #include "exec/worker/worker.hpp"
 #include "sched/progress.hpp"
@@ -115,6 +116,7 @@ void let_others_run(Worker* worker) {
 
 void wait_for_room(Worker* worker, const Amount& limit, Amount least) {
   tool::report_wait(MARLINE_WAIT_THROTTLE);
+  leave_pieces_of(worker);
   Patience patience(worker);
   Amount enough = resumption(limit);
   for (Amount now = least; now.exceeds(enough) && !patience.has_ended(worker);) {

@@ -77,7 +77,11 @@ template <class T>
 template <class T>
 bool next(T* start, T* end) {
   LoopPlace& place = this_worker()->member->loop;
-  if (!has_own_chunk(place)) return next_of_any_kind(start, end);
+  if (!has_own_chunk(place)) {
+    LoopChunk chunk;
+    if (place.adds_to == nullptr) return next_of_any_kind(start, end);
+    return loop_add(place, &chunk) && give(place, chunk, start, end);
+  }
   const uint64_t first = next_own(place);
   *start = static_cast<T>(first);
   *end = static_cast<T>(first + place.own_step);

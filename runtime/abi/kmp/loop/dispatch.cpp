@@ -90,7 +90,11 @@ template <class T, class S>
 template <class T, class S>
 int32_t dispatch_next(int32_t* last, T* lower, T* upper, S* stride, const void* codeptr = __builtin_return_address(0)) {
   LoopPlace& place = this_worker()->member->loop;
-  if (!has_own_chunk(place)) return next_of_any_kind(last, lower, upper, stride, codeptr);
+  if (!has_own_chunk(place)) {
+    LoopChunk chunk;
+    if (place.adds_to == nullptr) return next_of_any_kind(last, lower, upper, stride, codeptr);
+    return loop_add(place, &chunk) ? give(place, chunk, last, lower, upper, stride) : leave(codeptr);
+  }
   const uint64_t first = next_own(place);
   *lower = static_cast<T>(first);
   *upper = static_cast<T>(first + place.own_step - place.stride);
