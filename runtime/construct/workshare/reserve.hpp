@@ -12,7 +12,8 @@
 // word, the range of its chunks. Its owner takes the first ones by an addition, which may pass the range's end: it then
 // is empty. Others take from the end by compare-and-swap, never from an empty range; only the owner fills its reserve,
 // when it is empty. A range that once was in a word never is there again, as its chunks are gone.
-// tests/model/reserve.pml searches all orders.
+// tests/model/reserve.pml searches all orders. A thread always runs the lowest of the chunks that it holds, so a
+// program whose iterations wait for earlier ones ends, as it does where chunks come in order.
 #pragma once
 
 #include "sched/team.hpp"

@@ -8,7 +8,7 @@
 // Pieces are split in two ways.
 // - Before a worker runs the chunks of a piece, it splits off halves and queues them for thieves, until the rest is a
 //   batch: chunks that together take about a microsecond (ChunkedLoop::batch). So a thief gets half of what is left,
-//   and a long chunk does not keep others from running.
+//   and where chunks are long, each is a batch. Only the batch in which they become long is kept until its end.
 // - Chunks of a batch that have not begun must not wait for a chunk that waits. Before the fiber is left, and where a
 //   frame on it waits in place for long, leave_pieces queues them. So it is when a chunk ends and has living children,
 //   or anything else that needs its descriptor.
