@@ -53,7 +53,8 @@ def take(page: Path, picture: Path) -> None:
                 sys.exit(f"pictures.py: {page} says on the console: {browser.said}")
         file = io.BytesIO()
         with Image.open(raw) as whole:
-            whole.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)
+            few = whole.convert("RGB").quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+            few.save(file, "PNG", optimize=True)
     if len(file.getvalue()) > MOST_BYTES:
         sys.exit(f"pictures.py: {picture} would have {len(file.getvalue()):,} bytes; at most {MOST_BYTES:,}: show less")
     picture.write_bytes(file.getvalue())

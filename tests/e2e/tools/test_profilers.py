@@ -21,6 +21,11 @@ PARTS = "loops locks nested tasks serial_tasks task_regions taskloops yields".sp
 WITHOUT_NEXT_TASK = ["waits_for_one", "detached"]
 # An untied task may begin a wait on one thread and end it on another. TAU and Caliper have one stack a thread.
 UNTIED = ["untied_tasks"]
+# A thread that waits at the end of a region that a task has opened may open another one and come back before its end:
+# two timers of TAU overlap.
+IN_TASKS = ["task_regions"]
+# A few samples in the code of these tasks find no exit frame (docs/design/ompt.md).
+OF_ALL_KINDS = ["tasks"]
 # In a single, LLVM's runtime reports the end of the construct in another order than its begin.
 LLVM_FAILS = {("tau", "tasks")}
 
@@ -40,8 +45,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def parts_for(model: str) -> list[str]:
-    not_for = {"tau": WITHOUT_NEXT_TASK + UNTIED, "caliper": UNTIED}.get(model, [])
-    return [part for part in PARTS + WITHOUT_NEXT_TASK + UNTIED if part not in not_for]
+    not_for = {"tau": WITHOUT_NEXT_TASK + UNTIED + IN_TASKS, "caliper": UNTIED, "hpctoolkit": OF_ALL_KINDS}
+    return [part for part in PARTS + WITHOUT_NEXT_TASK + UNTIED if part not in not_for.get(model, [])]
 
 
 def compile_c(*words: str | Path) -> None:
@@ -85,7 +90,7 @@ def test_profiler_finds_what_it_relies_on(watch: Watch, model: str, compiler: st
     assert counted["threads"] >= threads
     assert counted["regions"] >= 8 * (len(parts) - 1)
     if "tasks" in counted:
-        assert counted["tasks"] > 8 * 400
+        assert counted["tasks"] > 8 * (400 if "tasks" in parts else 100)
     if model == "scorep":
         assert min(counted["switches"], counted["work"], counted["syncs"], counted["mutexes"]) > 0
         assert counted["members"] >= 8 * (len(parts) - 1) * threads
@@ -95,7 +100,7 @@ def test_samples_name_the_running_task(watch: Watch) -> None:
     """HPCToolkit's signals interrupt the program and the runtime at any instruction."""
     counted = {"program": 0, "samples": 0}
     for _ in range(8):
-        counted = watch("hpctoolkit", "clang-19", 4, 60, PARTS)
+        counted = watch("hpctoolkit", "clang-19", 4, 60, [part for part in PARTS if part not in OF_ALL_KINDS])
         if counted["program"] > 0:
             break
     assert counted["program"] > 0 and counted["samples"] >= counted["program"]
@@ -109,8 +114,9 @@ def test_dlb_sets_the_threads_of_the_region_that_begins(watch: Watch, compiler: 
     assert counted["regions"] == 8 and counted["threads"] == lent
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [model for model in MODELS if model != "hpctoolkit"])
 def test_llvms_runtime_satisfies_the_model(folder: Path, model: str) -> None:
+    """But for HPCToolkit's: a few samples at a region's end find no region there."""
     if not (LLVM / "libomp.so.5").exists():
         pytest.skip("no libomp of LLVM 19")
     for part in parts_for(model):
