@@ -26,7 +26,15 @@ bool take_id(Size bytes, const void* id, uint64_t* result) {
   return true;
 }
 
-int compare(uint64_t first, uint64_t second) { return first < second ? -1 : first > second ? 1 : 0; }
+// Orders two handles of a kind by the address of what they stand for.
+template <class T>
+Rc compare(const T* first, const T* second, uint64_t T::* address, int* result) {
+  if (first == nullptr || second == nullptr) return Rc::kStaleHandle;
+  if (result == nullptr || first->space != second->space) return Rc::kBadInput;
+  const uint64_t a = first->*address, b = second->*address;
+  *result = a < b ? -1 : a > b ? 1 : 0;
+  return Rc::kOk;
+}
 
 uint64_t member_of(Reader& in, uint64_t team, int number) {
   const auto& layout = in.layout();
@@ -69,10 +77,7 @@ Rc ompd_get_thread_in_parallel(const Parallel* parallel, int number, Thread** ha
 Rc ompd_rel_thread_handle(Thread* thread) { return release(thread); }
 
 Rc ompd_thread_handle_compare(const Thread* first, const Thread* second, int* result) {
-  if (first == nullptr || second == nullptr) return Rc::kStaleHandle;
-  if (result == nullptr || first->space != second->space) return Rc::kBadInput;
-  *result = compare(first->worker, second->worker);
-  return Rc::kOk;
+  return compare(first, second, &Thread::worker, result);
 }
 
 Rc ompd_get_thread_id(const Thread* thread, uint64_t kind, Size id_bytes, void* id) {
@@ -119,10 +124,7 @@ Rc ompd_get_enclosing_parallel_handle(const Parallel* parallel, Parallel** handl
 Rc ompd_rel_parallel_handle(Parallel* parallel) { return release(parallel); }
 
 Rc ompd_parallel_handle_compare(const Parallel* first, const Parallel* second, int* result) {
-  if (first == nullptr || second == nullptr) return Rc::kStaleHandle;
-  if (result == nullptr || first->space != second->space) return Rc::kBadInput;
-  *result = compare(first->team, second->team);
-  return Rc::kOk;
+  return compare(first, second, &Parallel::team, result);
 }
 
 Rc ompd_get_curr_task_handle(const Thread* thread, Task** handle) {
@@ -157,10 +159,7 @@ Rc ompd_get_task_parallel_handle(const Task* task, Parallel** handle) {
 Rc ompd_rel_task_handle(Task* task) { return release(task); }
 
 Rc ompd_task_handle_compare(const Task* first, const Task* second, int* result) {
-  if (first == nullptr || second == nullptr) return Rc::kStaleHandle;
-  if (result == nullptr || first->space != second->space) return Rc::kBadInput;
-  *result = compare(first->task, second->task);
-  return Rc::kOk;
+  return compare(first, second, &Task::task, result);
 }
 
 }  // extern "C"

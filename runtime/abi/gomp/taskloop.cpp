@@ -48,12 +48,11 @@ void make_task(const Loop& loop, const Bounds& limits, const TaskloopPlan& plan,
   }
 }
 
-// A loop whose tasks are created in pieces. The argument block, to be copied, follows it.
+// A loop whose tasks are created in pieces. After it lies the program's argument block, of which each piece has a copy.
 struct PieceLoop : ChunkedLoop {
   Function function;
   Bounds limits;
   TaskloopPlan plan;
-  size_t bytes;
 
   [[nodiscard]] void* arguments() { return this + 1; }
 };
@@ -69,7 +68,7 @@ class PieceChunks {
         words_(static_cast<uint64_t*>(block)),
         chunk_(first),
         at_(loop->limits.start + loop->plan.first(first) * loop->limits.increment) {
-    copy_bytes(block, loop->arguments(), loop->bytes);
+    copy_bytes(block, loop->arguments(), loop->block_bytes);
   }
 
   void run(Task*) {
@@ -105,7 +104,6 @@ void spawn_in_pieces(Worker* worker, const Loop& loop, const Bounds& limits, con
   pieces->function = loop.function;
   pieces->limits = limits;
   pieces->plan = plan;
-  pieces->bytes = loop.bytes;
   copy_bytes(pieces->arguments(), loop.data, loop.bytes);
   const int priority = (loop.flags & kPriority) ? loop.priority : 0;
   spawn_in_pieces(worker, pieces, plan.tasks, priority, codeptr);
