@@ -97,59 +97,51 @@ Task* take_injected(Worker* worker, Member* member) {
   return first;
 }
 
-// The task that a thief gets from one victim, or null.
-Task* steal_at(Member* victim) {
-  if (Task* task = steal_from(victim)) return task;
-  return victim->shared != nullptr ? take_shared(victim) : nullptr;
-}
-
-// Starts anywhere, and takes whatever it finds.
-[[gnu::noinline]] Task* steal_at_random(Worker* worker, Member* thief) {
-  int size = thief->team->size;
-  int start = static_cast<int>(next_random(worker) % size);
-  for (int i = 1; i < size; ++i) {
-    if (Task* task = steal_at(nth_victim(thief, (start + i - 1) % (size - 1)))) return task;
+// The tasks of a victim that a thief looks for: those with a priority, or all others.
+struct Urgent {
+  static PriorityQueue& queue(Member* victim) { return *victim->urgent; }
+  static int64_t moves(Member* victim) { return victim->urgent->pushes(); }
+  static Task* take(Member* victim) { return victim->urgent->pop(); }
+};
+struct Ordinary {
+  static auto& queue(Member* victim) { return victim->deque; }
+  static int64_t moves(Member* victim) { return victim->deque.bottom(); }
+  static Task* take(Member* victim) {
+    if (Task* task = steal_from(victim)) return task;
+    return victim->shared != nullptr ? take_shared(victim) : nullptr;
   }
-  return nullptr;
-}
+};
 
-// Tries the nearest victim first.
-Task* steal(Worker* worker, Member* thief) {
-  int size = thief->team->size;
-  if (size == 1) return nullptr;
-  if (options().schedule.policy == SchedulePolicy::kRandom) [[unlikely]] {
-    return steal_at_random(worker, thief);
-  }
-  if (!worker->thief.may_steal(size - 1)) return nullptr;
-  const bool measured = worker->thief.measures();
-  for (int i = 1; i < size; ++i) {
-    Member* victim = nth_victim(thief, i - 1);
-    if (measured && !victim->deque.empty()) worker->thief.begin();
-    if (Task* task = steal_at(victim)) {
-      worker->thief.took(&victim->deque, victim->deque.bottom());
+// Tries the nearest of the `others` first, and measures what the steal costs. A random schedule starts anywhere.
+template <class Kind>
+Task* steal(Worker* worker, Member* thief, int others) {
+  const bool random = options().schedule.policy == SchedulePolicy::kRandom;
+  const bool measured = !random && worker->thief.measures();
+  const int start = random ? static_cast<int>(next_random(worker) % static_cast<uint32_t>(others)) : 0;
+  for (int i = 0; i < others; ++i) {
+    Member* victim = nth_victim(thief, random ? (start + i) % others : i);
+    if (measured && !Kind::queue(victim).empty()) worker->thief.begin();
+    if (Task* task = Kind::take(victim)) {
+      if (!random) worker->thief.took(&Kind::queue(victim), Kind::moves(victim));
       return task;
     }
   }
   return nullptr;
 }
 
-// Takes a task with a priority: from the member's own queue, else from another member's.
+// Whether the worker may look at the queues of the `others` now, that many members of the team. A random schedule has
+// no pauses.
+bool may_steal(Worker* worker, int others) {
+  return others != 0 && (options().schedule.policy == SchedulePolicy::kRandom || worker->thief.may_steal(others));
+}
+
+// A task with a priority: from the member's own queue, else from another member's.
 Task* take_urgent(Worker* worker, Member* member) {
   if (Task* task = member->urgent->pop()) return task;
-  const bool random = options().schedule.policy == SchedulePolicy::kRandom;
   const int others = member->team->size - 1;
   // A worker with tasks of its own would run less urgent ones while it pauses.
-  if (others == 0 || (!random && !worker->thief.may_steal(others) && member->deque.empty())) return nullptr;
-  const bool measured = !random && worker->thief.measures();
-  for (int i = 0; i < others; ++i) {
-    PriorityQueue* queue = nth_victim(member, i)->urgent;
-    if (measured && !queue->empty()) worker->thief.begin();
-    if (Task* task = queue->pop()) {
-      if (!random) worker->thief.took(queue, queue->pushes());
-      return task;
-    }
-  }
-  return nullptr;
+  if (others == 0 || (!may_steal(worker, others) && member->deque.empty())) return nullptr;
+  return steal<Urgent>(worker, member, others);
 }
 
 Task* find_in_team(Worker* worker, Member* member) {
@@ -161,7 +153,8 @@ Task* find_in_team(Worker* worker, Member* member) {
     if (Task* task = take_shared(member)) return task;
   }
   if (Task* task = take_injected(worker, member)) return task;
-  return steal(worker, member);
+  const int others = member->team->size - 1;
+  return may_steal(worker, others) ? steal<Ordinary>(worker, member, others) : nullptr;
 }
 
 Task* find_yielded(Worker* worker) {
