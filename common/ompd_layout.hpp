@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where a debugger's library (ompd/) finds what it shows in the memory of a process on Marline. The runtime contains
-// one such table, `marline_ompd_layout` (runtime/exec/view/debugger.cpp), whose offsets the compiler computes. The
+// one such table, `marline_ompd_layout` (runtime/exec/view/debugger.cpp); the compiler computes its offsets. The
 // library reads the table first and everything else by it, so it does not include the runtime's structures. Any change
 // of OmpdLayout needs another kVersion.
 #pragma once

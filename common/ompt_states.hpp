@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The states in which a thread can be for tools and debuggers (ompt_state_t of OpenMP 5.2, section 4.4.4.29; the values
-// are also in LLVM's omp-tools.h), of those that Marline tells apart, with their names. The last one stands for no
-// state; an enumeration begins after it, and ends before it. No state of its own.
+// The states of a thread that Marline shows to tools and debuggers, with their names: a part of ompt_state_t (OpenMP
+// 5.2, section 4.4.4.29; the values are also in LLVM's omp-tools.h). The last one stands for no state; an enumeration
+// begins after it, and ends before it. No state of its own.
 #pragma once
 
 namespace marline {

@@ -6,7 +6,7 @@
 // the creator.
 //
 // Two things make the way short.
-// - Descriptors. A worker keeps those of tasks that have ended (spare_task.hpp).
+// - Descriptors. A worker keeps the descriptors of ended tasks (spare_task.hpp).
 // - Counts. The creator waits for the task, so nobody can ask for the creator's counts of its children meanwhile. The
 //   task is counted only at its end, and only if a part of its subtree outlives it.
 #pragma once
