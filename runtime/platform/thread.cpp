@@ -121,6 +121,7 @@ int quota_of_group(const char* directory, int version) {
 int least_quota(const char* mount, const char* group, int version) {
   char directory[kPath];
   const size_t root = strlen(mount);
+  if (strcmp(group, "/") == 0) group = "";
   if (static_cast<size_t>(snprintf(directory, sizeof directory, "%s%s", mount, group)) >= sizeof directory) {
     snprintf(directory, sizeof directory, "%s", mount);
   }
@@ -134,7 +135,7 @@ int least_quota(const char* mount, const char* group, int version) {
   }
 }
 
-// Read once: it takes some twenty files.
+// Read once: it takes some ten files.
 int control_group_cpus() {
   // -1 until the first call. Threads that race store the same value.
   static Atomic<int> cached{-1};
@@ -186,15 +187,20 @@ int usable_cpus() {
 int control_group_cpus_in(const char* mount, const char* membership) {
   char controller_list[kPath], version_1[kPath];
   snprintf(version_1, sizeof version_1, "%s/cpu", mount);
-  int least = least_quota(mount, "", 2);
-  if (least == 0) least = least_quota(version_1, "", 1);
+  int least = 0;
+  bool seen_1 = false, seen_2 = false;  // least_quota has looked at the mount point itself
+  const auto take = [&least](int quota) {
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+  };
   for_control_groups(membership, [&](const char* controllers, const char* path) {
     snprintf(controller_list, sizeof controller_list, "%s,", controllers);
     const bool version_2 = controllers[0] == '\0';
     if (!version_2 && strstr(controller_list, "cpu,") == nullptr) return;
-    const int quota = least_quota(version_2 ? mount : version_1, path, version_2 ? 2 : 1);
-    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+    (version_2 ? seen_2 : seen_1) = true;
+    take(least_quota(version_2 ? mount : version_1, path, version_2 ? 2 : 1));
   });
+  if (!seen_2) take(least_quota(mount, "", 2));
+  if (!seen_1 && least == 0) take(least_quota(version_1, "", 1));
   return least;
 }
 
