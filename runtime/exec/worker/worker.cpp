@@ -241,11 +241,9 @@ void say_fewer_threads(int error) {
 Worker* hire_one() {
   if (Worker* worker = take_idle()) return worker;
   if (!reserve_thread()) return nullptr;
+  inspect_start();
   Worker* worker = worker_create();
-  if (worker != nullptr && start_thread(worker)) {
-    inspect_start();  // while the kernel starts the thread
-    return worker;
-  }
+  if (worker != nullptr && start_thread(worker)) return worker;
   const int error = errno;
   g_living.fetch_sub(1, relaxed);
   say_fewer_threads(error);
