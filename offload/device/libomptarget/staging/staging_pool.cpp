@@ -4,11 +4,15 @@
 #include "device/libomptarget/staging/staging_pool.hpp"
 
 #include "base/options.hpp"
+#include "base/report.hpp"
 #include "device/contract/wait.hpp"
 #include "device/libomptarget/staging/pinned.hpp"
 #include "image/images.hpp"
 
+#include <atomic>
 #include <bit>
+#include <cstdlib>
+#include <new>
 
 namespace marline::offload::device {
 
@@ -29,7 +33,9 @@ SizeClass class_of(size_t bytes) {
   return {4 * (shift - kLeastShift) + static_cast<int>(steps) - 4, steps * step};
 }
 
-StagingPool g_pools[kMostDevices];
+// Each is made when its device first needs it: 256 of them, with mutexes that are not zero, would be 660 KiB of the
+// library's file.
+std::atomic<StagingPool*> g_pools[kMostDevices];
 
 }  // namespace
 
@@ -118,6 +124,16 @@ void StagingPool::trim(size_t bytes) {
   }
 }
 
-StagingPool& staging_pool(const Device* device) { return g_pools[device->number]; }
+StagingPool& staging_pool(const Device* device) {
+  std::atomic<StagingPool*>& place = g_pools[device->number];
+  StagingPool* pool = place.load(std::memory_order_acquire);  // pairs with the exchange
+  if (pool != nullptr) return *pool;
+  void* memory = std::malloc(sizeof(StagingPool));
+  if (memory == nullptr) fatal("no memory for the staging of device %d", device->number);
+  auto* made = new (memory) StagingPool;
+  if (place.compare_exchange_strong(pool, made, std::memory_order_acq_rel, std::memory_order_acquire)) return *made;
+  std::free(memory);  // another thread was first
+  return *pool;
+}
 
 }  // namespace marline::offload::device
