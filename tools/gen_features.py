@@ -12,8 +12,9 @@ A program says so near its top, in a comment; a line that ends with a comma goes
 `a:b/c` is short for `a:b, a:c`; the names in brackets are compilers, `clang19` with a version: from this one on. Only
 there the program contains this, because of an `#if` or of what a compiler makes no code of. Which compilers build a
 program, tests/programs/CMakeLists.txt knows: CMake writes it to BUILD/tests/programs/programs.json. What a program
-claims must stand in its source. Compilers that are newer than those of the tests have a column, too, of the programs
-that pass with them (tests/programs/newer_compilers.txt, from tools/run_newer_compilers.py).
+claims must stand in its source. Compilers that the tests do not have count, too, with the programs that pass with them
+(tests/programs/other_compilers.txt, from tools/run_other_compilers.py). A column is a kind of compiler; where not all
+of its versions have a feature, a cell says which.
 
     gen_features.py BUILD [ROOT]            writes the page
     gen_features.py --check BUILD [ROOT]    exit 1 if something is wrong, or the page is not what this would write
@@ -48,12 +49,16 @@ INTRODUCTION = """\
 # Features
 
 What OpenMP 5.2 has for a host, and where it is tested: in which languages the programs in `tests/programs` that cover
-a feature are, and which compiler builds them. Each program runs on several numbers of threads, and asserts \
-its result; two per feature
-are named.
-A dash says that no program covers the feature with this compiler: often, because this compiler does not accept it.
-Compilers that the tests do not have (newer releases of Debian have them) ran the same programs once, on four threads:
-@newer@.
+a feature are, and with which compilers they pass. Two programs per feature are named.
+
+A column is a kind of compiler, with the versions that have been tried. `C, C++` alone holds for all of these;
+`C since 19` for these from 19 on; `C 16, 22` for these two. A dash: no program covers the feature with a version of
+this compiler, often because the compiler does not accept it.
+
+The tests build and run each program with @tested@, on several numbers of threads and with perturbed schedules. With the
+other versions (@others@), which other releases of Debian have, the same programs ran once, on four threads;
+[what did not pass](#programs-that-do-not-pass) is listed.@gaps@
+
 "Section" is that of the OpenMP 5.2 specification. `marline info --features` prints the list in short.
 """
 
@@ -80,33 +85,60 @@ class Claim:
 
 
 @dataclass
-class Newer:
+class Others:
     """What became of the programs with compilers that the tests do not have."""
 
     passed: dict[str, set[str]] = field(default_factory=dict)  # compiler -> programs
-    others: list[tuple[str, str, str]] = field(default_factory=list)  # compiler, program, result
+    failed: list[tuple[str, str, str]] = field(default_factory=list)  # compiler, program, result
 
     def builders_of(self, program: str) -> list[str]:
         return [compiler for compiler, programs in self.passed.items() if program in programs]
 
-    def titles(self) -> dict[str, str]:
-        """All compilers with a column, and the columns' titles: by family, then by version."""
-        keys = {*COMPILERS, *self.passed}
-        ordered = sorted(keys, key=lambda key: (list(FAMILIES).index(split_version(key)[0]), split_version(key)[1]))
-        return {key: f"{FAMILIES[split_version(key)[0]]} {split_version(key)[1]}" for key in ordered}
+    def versions(self) -> dict[str, list[int]]:
+        """The columns: the versions of each family that have been tried, by the tests too."""
+        keys = [split_version(key) for key in {*COMPILERS, *self.passed}]
+        families = {name: sorted(version for of, version in keys if of == name) for name in FAMILIES}
+        return {name: versions for name, versions in families.items() if versions}
 
 
-def read_newer(root: Path) -> Newer:
-    path, newer = root / "tests" / "programs" / "newer_compilers.txt", Newer()
+def read_others(root: Path) -> Others:
+    path, others = root / "tests" / "programs" / "other_compilers.txt", Others()
     for line in path.read_text().splitlines() if path.is_file() else ():
         if line and not line.startswith("#"):
             compiler, program, result = line.split(" ", 2)
-            newer.passed.setdefault(compiler, set())
+            others.passed.setdefault(compiler, set())
             if result == "passes":
-                newer.passed[compiler].add(program)
+                others.passed[compiler].add(program)
             else:
-                newer.others.append((compiler, program, result))
-    return newer
+                others.failed.append((compiler, program, result))
+    return others
+
+
+def ranges(versions: Iterable[int]) -> str:
+    """`12–14, 16` of 12, 13, 14, 16."""
+    runs: list[list[int]] = []
+    for version in sorted(versions):
+        if runs and version == runs[-1][-1] + 1:
+            runs[-1].append(version)
+        else:
+            runs.append([version])
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def some_of(versions: set[int], tried: list[int]) -> str:
+    """Which versions these are of those that have been tried: empty for all of them."""
+    if versions == set(tried):
+        return ""
+    is_rest = versions == {version for version in tried if version >= min(versions)}
+    return f" since {min(versions)}" if is_rest else f" {ranges(versions)}"
+
+
+def cell(languages: dict[str, set[int]], tried: list[int]) -> str:
+    """`C` and `C++` with their versions: together where these are the same."""
+    together: dict[str, list[str]] = {}
+    for language, versions in sorted(languages.items()):
+        together.setdefault(some_of(versions, tried), []).append(language)
+    return "; ".join(", ".join(names) + which for which, names in sorted(together.items())) or "–"
 
 
 @dataclass
@@ -120,6 +152,14 @@ class Coverage:
         programs = self.programs.setdefault(word, [])
         if name not in programs:
             programs.append(name)
+
+    def by_language(self, word: str, family: str, tried: list[int]) -> dict[str, set[int]]:
+        """In which languages it is covered, with which versions of this compiler."""
+        found: dict[str, set[int]] = {}
+        for version in tried:
+            for language in self.languages.get((word, f"{family}{version}"), ()):
+                found.setdefault(language, set()).add(version)
+        return found
 
 
 def claims_of(source: Path) -> list[Claim]:
@@ -192,7 +232,7 @@ def source_text(source: Path) -> str:
     return "\n".join([text] + [header.read_text() for header in headers if header.is_file()])
 
 
-def judge(features: list[Feature], programs: list[dict], folder: Path, newer: Newer) -> tuple[Coverage, list[str]]:
+def judge(features: list[Feature], programs: list[dict], folder: Path, others: Others) -> tuple[Coverage, list[str]]:
     """What is covered, and what is wrong."""
     known = {feature.word: feature for feature in features}
     coverage, wrong = Coverage(), []
@@ -209,13 +249,13 @@ def judge(features: list[Feature], programs: list[dict], folder: Path, newer: Ne
                 elif not is_in(known[word], pragmas, text, program["environment"]):
                     wrong.append(f"{claim.source.name}: says that it covers {word}, which it does not contain")
                 else:
-                    add(coverage, with_implied(word, known), claim, program, folder, newer)
+                    add(coverage, with_implied(word, known), claim, program, folder, others)
     return coverage, list(dict.fromkeys(wrong)) + judge_status(features, coverage)
 
 
-def add(coverage: Coverage, words: list[str], claim: Claim, program: dict, folder: Path, newer: Newer) -> None:
+def add(coverage: Coverage, words: list[str], claim: Claim, program: dict, folder: Path, others: Others) -> None:
     tested = [compiler for compiler in program["compilers"] if compiler in COMPILERS]
-    for compiler in tested + newer.builders_of(program["name"]):
+    for compiler in tested + others.builders_of(program["name"]):
         if claim.holds_for(compiler):
             for word in words:
                 coverage.add(word, compiler, claim.source, folder)
@@ -232,39 +272,59 @@ def judge_status(features: list[Feature], coverage: Coverage) -> list[str]:
     return wrong
 
 
-def page(features: list[Feature], coverage: Coverage, newer: Newer) -> str:
-    titles = newer.titles()
-    added = [title for key, title in titles.items() if key not in COMPILERS]
-    lines = [INTRODUCTION.replace("@newer@", ", ".join(added) or "none")]
+def introduction(others: Others) -> str:
+    versions = others.versions()
+    tested = {name: {version for version in tried if f"{name}{version}" in COMPILERS}
+              for name, tried in versions.items()}  # fmt: skip
+    added = {name: set(tried) - tested[name] for name, tried in versions.items()}
+    gaps = {name: set(range(tried[0], tried[-1])) - set(tried) for name, tried in versions.items()}
+    text = INTRODUCTION.replace("@tested@", in_words(tested)).replace("@others@", in_words(added) or "none")
+    return text.replace("@gaps@", f"\nNot tried: {in_words(gaps)}." if any(gaps.values()) else "")
+
+
+def in_words(versions: dict[str, set[int]]) -> str:
+    """`GCC 13–15; Clang 23`."""
+    return "; ".join(f"{FAMILIES[name]} {ranges(some)}" for name, some in versions.items() if some)
+
+
+def page(features: list[Feature], coverage: Coverage, others: Others) -> str:
+    lines, versions = [introduction(others)], others.versions()
+    titles = [f"{FAMILIES[name]} {ranges(tried)}" for name, tried in versions.items()]
     for heading in dict.fromkeys(feature.heading for feature in features):
         own = [feature for feature in features if feature.heading == heading]
-        lines += [f"## {heading}", "", f"| | section | {' | '.join(titles.values())} | programs |",
+        lines += [f"## {heading}", "", f"| | section | {' | '.join(titles)} | programs |",
                   "|---|---|" + "---|" * len(titles) + "---|"]  # fmt: skip
-        lines += [row(feature, coverage, titles) for feature in own] + [""]
-    return "\n".join(lines + not_passed(newer, titles)).rstrip("\n") + "\n"
+        lines += [row(feature, coverage, versions) for feature in own] + [""]
+    return "\n".join(lines + not_passed(others)).rstrip("\n") + "\n"
 
 
-def not_passed(newer: Newer, titles: dict[str, str]) -> list[str]:
-    if not newer.passed:
-        return []
-    lines = ["## Programs that do not pass with a newer compiler", "",
-             "Of those that the tests build with an older compiler of the same kind (GCC 12, Clang 19, gfortran 12).",
-             "",
-             "| compiler | passed | others |", "|---|---|---|"]  # fmt: skip
-    for key, title in titles.items():
-        if key in newer.passed:
-            of = [f"`{program}`: {result.replace('|', chr(92) + '|')}" for compiler, program, result in newer.others
-                  if compiler == key]  # fmt: skip
-            lines.append(f"| {title} | {len(newer.passed[key])} | {'<br>'.join(of) or 'none'} |")
-    return lines
+def not_passed(others: Others) -> list[str]:
+    """The programs that fail, and with which versions; those that fail alike in one row."""
+    lines = ["## Programs that do not pass", "",
+             "With the compilers that the tests do not have, of the programs that the tests build with the next older or",
+             "the next newer version (flang: with gfortran 12).", "",
+             "| compiler | programs that pass | others |", "|---|---|---|"]  # fmt: skip
+    for name, versions in others.versions().items():
+        for key in (f"{name}{version}" for version in versions):
+            if key in others.passed:
+                count = sum(compiler == key for compiler, _, _ in others.failed)
+                lines.append(f"| {FAMILIES[name]} {split_version(key)[1]} | {len(others.passed[key])} | {count} |")
+    rows: dict[tuple[str, str, str], set[int]] = {}
+    for compiler, program, result in others.failed:
+        name, version = split_version(compiler)
+        rows.setdefault((name, program, result.replace("|", "\\|")), set()).add(version)
+    lines += ["", "| program | with | what happens |", "|---|---|---|"] if rows else []
+    for (name, program, result), versions in sorted(rows.items(), key=lambda item: (item[0][:2], sorted(item[1]))):
+        lines.append(f"| `{program}` | {FAMILIES[name]} {ranges(versions)} | {result} |")
+    return lines if others.passed else []
 
 
-def row(feature: Feature, coverage: Coverage, compilers: Iterable[str]) -> str:
+def row(feature: Feature, coverage: Coverage, versions: dict[str, list[int]]) -> str:
     name = f"&emsp;{feature.clause}" if feature.clause else f"**{feature.directive}**"
     section = feature.section if feature.section[0].isdigit() else f"[page](../{feature.section})"
     if feature.kind != SUPPORTED:
-        return f"| {name} | {section} | {' | '.join('–' for _ in compilers)} | {feature.status} |"
-    cells = [", ".join(sorted(coverage.languages.get((feature.word, compiler), ()))) or "–" for compiler in compilers]
+        return f"| {name} | {section} | {' | '.join('–' for _ in versions)} | {feature.status} |"
+    cells = [cell(coverage.by_language(feature.word, family, tried), tried) for family, tried in versions.items()]
     shown = ", ".join(f"`{name}`" for name in coverage.programs.get(feature.word, [])[:SHOWN])
     return f"| {name} | {section} | {' | '.join(cells)} | {shown} |"
 
@@ -293,9 +353,9 @@ def main() -> int:
     if "--suggest" in sys.argv:
         print("\n".join(f"{name}: {suggest(Path(name), features)}" for name in arguments))
         return 0
-    newer = read_newer(root)
-    coverage, wrong = judge(features, read_programs(Path(arguments[0])), root / "tests" / "programs", newer)
-    text, target = page(features, coverage, newer), root / "docs" / "features.md"
+    others = read_others(root)
+    coverage, wrong = judge(features, read_programs(Path(arguments[0])), root / "tests" / "programs", others)
+    text, target = page(features, coverage, others), root / "docs" / "features.md"
     if "--check" not in sys.argv:
         target.write_text(text)
     elif not target.is_file() or target.read_text() != text:

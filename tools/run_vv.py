@@ -37,7 +37,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
 import vv_page  # noqa: E402  (the paths above are what finds them)
 from marline.study.measure.launch import own_environment  # noqa: E402
 from marline.study.measure.machine import commit_of, cpu_model, first_line  # noqa: E402
-from run_newer_compilers import first_error  # noqa: E402
+from run_other_compilers import first_error  # noqa: E402
 
 LANGUAGES = {".c": "C", ".cpp": "C++", ".F90": "Fortran", ".F95": "Fortran", ".F03": "Fortran", ".F": "Fortran"}
 NEEDS_LIBRARY = "qmcpack_target_static_lib.c"  # the suite leaves it out, too, unless its library is asked for

@@ -86,30 +86,63 @@ def check(tmp_path):
 def test_the_check_accepts_what_is_in_order(check):
     assert check() == (0, "")
     page = check.page.read_text()
-    assert "| **for** | 11.5.1 | C | – | – | C | – | – | `program.c` |" in page
-    assert "| **OMP_PLACES** | 21.1.6 | C | – | – | – | – | – | `program.c` |" in page
-    assert "| **cancel** | 16.1 | – | – | – | – | – | – | not yet: a reason |" in page
+    assert "| | section | GCC 12 | Clang 14, 16, 19, 22 | gfortran 12 | programs |" in page
+    assert "| **for** | 11.5.1 | C | C 19 | – | `program.c` |" in page
+    assert "| **OMP_PLACES** | 21.1.6 | C | – | – | `program.c` |" in page
+    assert "| **cancel** | 16.1 | – | – | – | not yet: a reason |" in page
 
 
-def test_newer_compilers_have_columns(check, tmp_path):
-    """Of the programs that passed; the others are listed."""
-    results = tmp_path / "tests" / "programs" / "newer_compilers.txt"
-    results.parent.mkdir(parents=True)
-    results.write_text("# a comment\ngcc16 program passes\nclang23 program refused: error: a|b\nflang23 other passes\n")
+@pytest.fixture
+def others(tmp_path):
+    """others(line...) writes what became of the programs with compilers that the tests do not have."""
+    path = tmp_path / "tests" / "programs" / "other_compilers.txt"
+    path.parent.mkdir(parents=True)
+    return lambda *lines: path.write_text("# a comment\n" + "".join(f"{line}\n" for line in lines))
+
+
+def test_other_compilers_are_in_the_columns(check, others):
+    """With the programs that passed."""
+    others("gcc16 program passes", "clang22 program passes", "clang23 program passes", "flang23 other passes")
     assert check() == (0, "")
     page = check.page.read_text()
-    assert "GCC 12 | GCC 16 | Clang 14 | Clang 16 | Clang 19 | Clang 22 | Clang 23 | gfortran 12 | flang 23 |" in page
-    assert "| **for** | 11.5.1 | C | C | – | – | C | – | – | – | – | `program.c` |" in page
-    assert "| **OMP_PLACES** | 21.1.6 | C | C | – | – | – | – | – | – | – | `program.c` |" in page
-    assert "| GCC 16 | 1 | none |" in page
-    assert "| Clang 23 | 0 | `program`: refused: error: a\\|b |" in page
+    assert "| | section | GCC 12, 16 | Clang 14, 16, 19, 22–23 | gfortran 12 | flang 23 | programs |" in page
+    assert "| **for** | 11.5.1 | C | C since 19 | – | – | `program.c` |" in page
+    assert "| **OMP_PLACES** | 21.1.6 | C | – | – | – | `program.c` |" in page
+    assert "With the\nother versions (GCC 16; Clang 23; flang 23)" in page
+    assert "Not tried: GCC 13–15; Clang 15, 17–18, 20–21." in page
+
+
+def test_versions_without_a_feature_are_seen(check, others):
+    """One in between, and the last one."""
+    others("gcc13 program refused: error: no such clause", "gcc14 program passes", "clang23 program fails: exit 1: x")
+    assert check() == (0, "")
+    assert "| **for** | 11.5.1 | C 12, 14 | C 19 | – | `program.c` |" in check.page.read_text()
+
+
+def test_what_did_not_pass_is_listed(check, others):
+    """One row for the versions with which it fails alike."""
+    others("clang21 program refused: error: a|b", "clang23 program refused: error: a|b", "gcc16 program passes",
+           "clang15 program fails: exit 1: no")  # fmt: skip
+    assert check() == (0, "")
+    page = check.page.read_text()
+    assert "| GCC 16 | 1 | 0 |" in page
+    assert "| Clang 23 | 0 | 1 |" in page
+    assert "| `program` | Clang 15 | fails: exit 1: no |\n| `program` | Clang 21, 23 | refused: error: a\\|b |" in page
+
+
+def test_versions_of_languages_stand_together():
+    tried = [12, 13, 14, 16]
+    assert gen_features.cell({"C": {12, 13, 14, 16}, "C++": {12, 13, 14, 16}}, tried) == "C, C++"
+    assert gen_features.cell({"C": {12, 13, 14, 16}, "C++": {14, 16}}, tried) == "C; C++ since 14"
+    assert gen_features.cell({"C": {12, 13, 14}, "C++": {12, 13, 14}}, tried) == "C, C++ 12–14"
+    assert gen_features.cell({}, tried) == "–"
 
 
 def test_fortran_is_read(check):
     program = "! Covers: for(schedule:static, nowait), omp_get_level, OMP_PLACES\n!$OMP DO &\n!$OMP schedule(static)\n"
     program += "i = omp_get_level()\n!$omp end do nowait\n"
     assert check(program, suffix=".f90")[0] == 0
-    assert "| **for** | 11.5.1 | Fortran |" in check.page.read_text()
+    assert "| **for** | 11.5.1 | Fortran | Fortran 19 |" in check.page.read_text()
 
 
 @pytest.mark.parametrize(

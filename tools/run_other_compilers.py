@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds and runs the programs in tests/programs with compilers that the tests do not have, on Marline, and keeps the
+results as facts in tests/programs/other_compilers.txt, from which tools/gen_features.py makes its columns.
+
+The compilers lie in a root, a folder with another release of Debian, which this command makes (as root, some GB):
+
+    mmdebstrap --variant=extract --include=python3,gcc-16,g++-16,gfortran-16,clang-23,clang-tools-23,lld-23,flang-23 \
+        sid ROOT
+
+For other versions of Clang and flang, their packages are added. BUILD is configured for the tests; of it this tool
+takes the command lines of each program, and puts the other compiler into them. It takes the programs that the tests
+build with the next older or the next newer version of the same compiler: what Clang 16 or Clang 19 builds, for Clang
+17; what GCC 12 builds, for GCC 13 to 16; what gfortran 12 builds, for flang. Programs with target regions run on the
+device `host`. It runs all in a mount namespace of its own, with the folders of the project, of the build and of LLVM 19
+(whose libomp programs of all Clangs are linked with, before Marline takes its place) mounted in ROOT.
+
+    run_other_compilers.py BUILD ROOT COMPILER... [--only REGEX] [--again]      exit 1 if a program failed
+
+--again runs only programs that have not passed before.
+
+A line of the file is COMPILER PROGRAM RESULT: `passes`, `builds` (it was not run), or what went wrong: `refused: ...`
+(the compiler does not accept it), `fails: ...`. Lines of other compilers stay as they are.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE.parent / "tests" / "programs" / "other_compilers.txt"
+HEAD = """\
+# SPDX-License-Identifier: Apache-2.0
+#
+# What became of the programs in this folder with compilers that the tests do not have, on four threads:
+# COMPILER PROGRAM RESULT. Written by tools/run_other_compilers.py; tools/gen_features.py makes columns of the page from
+# it.
+"""
+TESTED = {"gcc": [12], "clang": [14, 16, 19, 22], "gfortran": [12]}  # versions
+LIKE = {"gcc": "gcc", "clang": "clang", "gfortran": "gfortran", "flang": "gfortran"}  # whose programs a compiler builds
+LLVM_19 = "/usr/lib/llvm-19/lib"  # has libomp, omp.h and omp-tools.h
+TEST = re.compile(r"(?:programs\.[^.]+\.(\w+)|devices\.[^.]+\.(\w+)\.host)\.t(\d+)")
+SECONDS = 120  # one program; the ones that take longer are exhaustive forms
+
+
+@dataclass
+class Job:
+    program: str
+    build: str  # a command line of the shell
+    run: list[str]
+    environment: dict[str, str]
+    folder: str
+
+
+def split_version(compiler: str) -> tuple[str, str]:
+    name = compiler.rstrip("0123456789")
+    if name not in LIKE or name == compiler:
+        sys.exit(f"{compiler}: not one of {', '.join(LIKE)} with a version, such as gcc16")
+    return name, compiler[len(name):]
+
+
+def neighbours(compiler: str) -> list[str]:
+    """The tests' compilers that are next to it: the older one, the newer one."""
+    name, version = split_version(compiler)
+    tested = TESTED[LIKE[name]]
+    older = [of for of in tested if of < int(version)] if name != "flang" else tested
+    newer = [of for of in tested if of > int(version)] if name != "flang" else []
+    return [f"{LIKE[name]}{of}" for of in older[-1:] + newer[:1]]
+
+
+def for_flang(line: str, version: str, output: Path) -> str:
+    """Without gfortran's own flags; C sources, which flang does not take, are compiled by Clang."""
+    line = re.sub(r" -(Wall|ffree-line-length-none)(?= )", "", line)
+    line = re.sub(r" -J ?", " -module-dir ", line).replace(" -fopenmp ", " -fopenmp -fopenmp-version=52 ", 1)
+    for source in re.findall(r"\S+\.c(?= )", line):
+        compiled = f"{output}_{Path(source).stem}.o"
+        flags = " ".join(re.findall(r" -I\S+", line))
+        line = line.replace(" && ", 
+                            f" && /usr/bin/clang-{version} -fopenmp -O2 -g {flags} -c {source} -o {compiled} && ", 1)
+        line = re.sub(rf" {re.escape(source)}(?= (?!-o {re.escape(compiled)}))", f" {compiled}", line)
+    return line
+
+
+def build_lines(build: Path) -> dict[str, str]:
+    """The command lines of all programs: by the file that each makes."""
+    output = subprocess.run(["ninja", "-C", build, "-t", "commands"], capture_output=True, text=True, check=True).stdout
+    found = re.findall(rf"^(.* -o {re.escape(str(build))}/tests/programs/bin/(\S+) .*)$", output, re.MULTILINE)
+    return {name: line for line, name in found}
+
+
+def build_line(line: str, base: str, compiler: str) -> str:
+    """The command line that builds a program with its base compiler, for another compiler."""
+    line = re.sub(r" -MMD -MT \S+ -MF \S+", "", line).partition(" && /usr/bin/cmake -E")[0]
+    (like, of), (name, version) = split_version(base), split_version(compiler)
+    if name == "flang":
+        line = re.sub(rf"/usr/bin/gfortran-{of}(?= )", f"/usr/bin/flang-{version}", line)
+    else:
+        line = re.sub(rf"/usr/bin/(gcc|g\+\+|clang\+\+|clang|gfortran)-{of}(?= )", rf"/usr/bin/\1-{version}", line)
+    if name == "clang":
+        line = line.replace(" -fopenmp=libomp ", f" -fopenmp=libomp -idirafter {LLVM_19}/clang/19/include ", 1)
+    return line
+
+
+def tests_of(build: Path) -> dict[str, tuple[list[str], dict[str, str]]]:
+    """The tests of programs that have to succeed: name -> command, environment. (ctest leaves out the command of what
+    is not built yet.)"""
+    folder = build / "tests" / "programs"
+    text = "".join(path.read_text() for path in (folder / "CTestTestfile.cmake", folder / "offload/CTestTestfile.cmake"))
+    commands = {name: re.findall(r'"((?:[^"\\]|\\.)*)"', words)
+                for name, words in re.findall(r"^add_test\(\[=\[(\S+)\]=\] (.*)\)$", text, re.MULTILINE)}
+    tests = {}
+    for name, words in re.findall(r"^set_tests_properties\(\[=\[(\S+)\]=\] PROPERTIES (.*)\)$", text, re.MULTILINE):
+        if TEST.fullmatch(name) and name in commands and "PASS_REGULAR_EXPRESSION" not in words:
+            listed = re.search(r' ENVIRONMENT "((?:[^"\\]|\\.)*)"', " " + words)
+            pairs = [pair.split("=", 1) for pair in re.split(r"(?<!\\);", listed[1])] if listed else []
+            tests[name] = (commands[name], {key: value for key, value in pairs})
+    return tests
+
+
+def programs_of(build: Path, compilers: list[str]) -> set[str]:
+    """The programs that the tests build with one of these compilers. Three Clangs take turns in a build: these are
+    those of all turns."""
+    programs = json.loads((build / "tests" / "programs" / "programs.json").read_text())
+    return {program["name"] for program in programs if set(compilers) & set(program["compilers"])}
+
+
+def jobs_of(build: Path, compiler: str, folder: Path, only: str) -> list[Job]:
+    like = LIKE[split_version(compiler)[0]]
+    wanted = programs_of(build, neighbours(compiler))
+    jobs: dict[str, Job] = {}
+    lines = build_lines(build)
+    best = sorted(TESTED[like], key=lambda version: version != 19)  # Clang 19 builds nearly all, as users would
+    tests = tests_of(build)
+    for base in (f"{like}{version}" for version in best):
+        of_base = {}
+        for test, (command, environment) in tests.items():
+            match = TEST.fullmatch(test)
+            binary = Path(command[0]).name
+            program = binary.removesuffix(f"_{base}")
+            if base not in match.groups() or binary not in lines or program not in wanted:
+                continue
+            if not re.search(only, program) or (program in of_base and match[3] != "4"):
+                continue
+            line = build_line(lines[binary], base, compiler)
+            of_base[program] = job_of(build, folder, Job(program, line, command, environment, ""), binary, compiler)
+        jobs = of_base | jobs
+    return list(jobs.values())
+
+
+def job_of(build: Path, folder: Path, job: Job, binary: str, compiler: str) -> Job:
+    """The job with the copies of the build's files that are in `folder`, and what it writes there, too."""
+    built = f"{build}/tests/programs/bin/{binary}"
+    output = folder / "bin" / job.program
+    line = job.build.replace(f"{build}/lib", f"{folder}/lib").replace(f"-o {built} ", f"-o {output} ")
+    line = re.sub(r" -J ?\S+", f" -J{folder}", line)
+    line = re.sub(r"^cd \S+ ", f"cd {folder} ", line)
+    if compiler.startswith("flang"):
+        line = for_flang(line, split_version(compiler)[1], output)
+    return Job(job.program, line, [word.replace(built, str(output)) for word in job.run],
+               {key: value.replace(f"{build}/lib", f"{folder}/lib") for key, value in job.environment.items()},
+               str(folder))  # fmt: skip
+
+
+def first_error(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if "Semantic errors in" not in line]  # flang's first line
+    telling = [line for line in lines if re.search(r"error|undefined|fatal|CHECK|not found|cannot|sorry", line, re.I)]
+    return re.sub(r"/\S*/", "", (telling or lines or ["nothing printed"])[0])[:160]
+
+
+def build_once(job: Job, built: dict[str, tuple[str, str]]) -> str:
+    """Builds the program and returns what is wrong. Programs that are run with several settings are built once: `built`
+    has the output and the result of each command line."""
+    output = job.run[0]
+    line = job.build.replace(output, "OUTPUT")
+    if line in built:
+        first, wrong = built[line]
+        if not wrong:
+            os.link(first, output)
+        return wrong
+    result = subprocess.run(["sh", "-c", job.build], capture_output=True, text=True, timeout=SECONDS, errors="replace")
+    built[line] = output, "" if result.returncode == 0 else f"refused: {first_error(result.stderr)}"
+    return built[line][1]
+
+
+def attempt(job: Job, built: dict[str, tuple[str, str]]) -> str:
+    try:
+        refused = build_once(job, built)
+        if refused:
+            return refused
+        environment = {"PATH": os.environ["PATH"], "HOME": "/tmp"} | job.environment
+        ran = subprocess.run(job.run, cwd=job.folder, env=environment, capture_output=True, text=True, timeout=SECONDS,
+                             errors="replace")  # fmt: skip
+    except subprocess.TimeoutExpired as expired:
+        return f"fails: takes longer than {expired.timeout:.0f} s"
+    if ran.returncode == 77:
+        return "builds"
+    return "passes" if ran.returncode == 0 else f"fails: exit {ran.returncode}: {first_error(ran.stderr + ran.stdout)}"
+
+
+def inside(path: str) -> None:
+    """In the root: reads the jobs, prints a line for each."""
+    built: dict[str, tuple[str, str]] = {}
+    for fields in json.loads(Path(path).read_text()):
+        job = Job(**fields)
+        print(json.dumps([job.program, attempt(job, built)]), flush=True)
+
+
+def run_in_root(root: Path, project: Path, jobs: list[Job], folder: Path) -> dict[str, str]:
+    listing = folder / "jobs.json"
+    listing.write_text(json.dumps([vars(job) for job in jobs]))
+    mounts = [str(project), "/proc", "/dev", str(folder), LLVM_19]
+    script = "".join(f"mkdir -p {root}{path} && mount --rbind {path} {root}{path} && " for path in mounts)
+    words = ["unshare", "-m", "sh", "-c", f'{script} exec chroot {root} "$@"', "sh", "/usr/bin/python3",
+             str(Path(__file__).resolve()), "--inside", str(listing)]  # fmt: skip
+    results = {}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout or ():
+            program, result = json.loads(line)
+            print(f"{program}: {result}", flush=True)
+            results[program] = result
+    if process.returncode != 0 or len(results) != len(jobs):
+        sys.exit(f"{root}: ended with {process.returncode} after {len(results)} of {len(jobs)} programs")
+    return results
+
+
+def read_results() -> dict[str, dict[str, str]]:
+    results: dict[str, dict[str, str]] = {}
+    for line in RESULTS.read_text().splitlines() if RESULTS.exists() else ():
+        if line and not line.startswith("#"):
+            compiler, program, result = line.split(" ", 2)
+            results.setdefault(compiler, {})[program] = result
+    return results
+
+
+def keep(compiler: str, results: dict[str, str]) -> None:
+    """One compiler at a time: others may have written in between."""
+    known = read_results()
+    known.setdefault(compiler, {}).update(results)
+    lines = [f"{name} {program} {result}\n" 
+             for name, of in sorted(known.items()) for program, result in sorted(of.items())]  # fmt: skip
+    RESULTS.write_text(HEAD + "".join(lines))
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["--inside"]:
+        inside(sys.argv[2])
+        return 0
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("root", type=Path)
+    parser.add_argument("compilers", nargs="+")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--again", action="store_true")
+    given = parser.parse_args()
+    build, root = given.build.resolve(), given.root.resolve()
+    project = Path(os.path.commonpath([build, HERE]))
+    failed = False
+    for compiler in given.compilers:
+        with tempfile.TemporaryDirectory(prefix="others-") as folder:
+            shutil.copytree(build / "lib", Path(folder) / "lib", symlinks=True)  # BUILD may be built meanwhile
+            (Path(folder) / "bin").mkdir()
+            jobs = jobs_of(build, compiler, Path(folder), given.only)
+            done = read_results().get(compiler, {}) if given.again else {}
+            jobs = [job for job in jobs if done.get(job.program) != "passes"]
+            results = run_in_root(root, project, jobs, Path(folder)) if jobs else {}
+        keep(compiler, results)
+        failed |= any(result.startswith("fails") for result in results.values())
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
