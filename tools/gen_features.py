@@ -314,7 +314,7 @@ def not_passed(others: Others) -> list[str]:
         name, version = split_version(compiler)
         rows.setdefault((name, program, result.replace("|", "\\|")), set()).add(version)
     lines += ["", "| program | with | what happens |", "|---|---|---|"] if rows else []
-    for (name, program, result), versions in sorted(rows.items(), key=lambda item: (item[0][:2], sorted(item[1]))):
+    for (name, program, result), versions in sorted(rows.items(), key=lambda of: (of[0][:2], sorted(of[1]))):
         lines.append(f"| `{program}` | {FAMILIES[name]} {ranges(versions)} | {result} |")
     return lines if others.passed else []
 

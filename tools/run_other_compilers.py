@@ -117,7 +117,8 @@ def tests_of(build: Path) -> dict[str, tuple[list[str], dict[str, str]]]:
     commands = {name: re.findall(r'"((?:[^"\\]|\\.)*)"', words)
                 for name, words in re.findall(r"^add_test\(\[=\[(\S+)\]=\] (.*)\)$", text, re.MULTILINE)}
     tests = {}
-    for name, words in re.findall(r"^set_tests_properties\(\[=\[(\S+)\]=\] PROPERTIES (.*)\)$", text, re.MULTILINE):
+    properties = re.findall(r"^set_tests_properties\(\[=\[(\S+)\]=\] PROPERTIES (.*)\)$", text, re.MULTILINE)
+    for name, words in properties:
         if TEST.fullmatch(name) and name in commands and "PASS_REGULAR_EXPRESSION" not in words:
             listed = re.search(r' ENVIRONMENT "((?:[^"\\]|\\.)*)"', " " + words)
             pairs = [pair.split("=", 1) for pair in re.split(r"(?<!\\);", listed[1])] if listed else []

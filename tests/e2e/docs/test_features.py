@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 TOOL = ROOT / "tools" / "gen_features.py"
 sys.path.insert(0, str(ROOT / "tools"))
 import gen_features  # noqa: E402
+import run_other_compilers  # noqa: E402
 
 COMPILERS = {"gcc12", "clang14", "clang19", "gfortran12"}
 
@@ -136,6 +137,31 @@ def test_versions_of_languages_stand_together():
     assert gen_features.cell({"C": {12, 13, 14, 16}, "C++": {14, 16}}, tried) == "C; C++ since 14"
     assert gen_features.cell({"C": {12, 13, 14}, "C++": {12, 13, 14}}, tried) == "C, C++ 12–14"
     assert gen_features.cell({}, tried) == "–"
+
+
+@pytest.mark.parametrize(
+    ("compiler", "expected"),
+    [
+        ("gcc13", ["gcc12"]),
+        ("clang15", ["clang14", "clang16"]),
+        ("clang21", ["clang19", "clang22"]),
+        ("clang23", ["clang22"]),
+        ("flang19", ["gfortran12"]),
+    ],
+)
+def test_a_version_builds_what_its_neighbours_build(compiler, expected):
+    assert run_other_compilers.neighbours(compiler) == expected
+
+
+def test_command_lines_for_other_compilers():
+    make = run_other_compilers.build_line
+    line = "cd /b && /usr/bin/{} -O2 -MMD -MT /b/p -MF /b/p.d /s/p.c -o /b/p && /usr/bin/cmake -E transform"
+    assert make(line.format("g++-12"), "gcc12", "gcc14") == "cd /b && /usr/bin/g++-14 -O2 /s/p.c -o /b/p"
+    omp_h = "-idirafter /usr/lib/llvm-19/lib/clang/19/include"  # of the libomp that the program is linked with
+    assert make(line.format("clang++-19 -fopenmp=libomp"), "clang19", "clang17") == (
+        f"cd /b && /usr/bin/clang++-17 -fopenmp=libomp {omp_h} -O2 /s/p.c -o /b/p"
+    )
+    assert make(line.format("gfortran-12"), "gfortran12", "flang21") == "cd /b && /usr/bin/flang-21 -O2 /s/p.c -o /b/p"
 
 
 def test_fortran_is_read(check):
