@@ -57,6 +57,22 @@ int ancestor_number(const Member* member) {
   return member->team->level > 0 && outer != nullptr ? outer->index : -1;
 }
 
+// The policy by which the thread is at its place: that of the innermost region that gave places. The first thread has
+// one before its first region, too.
+ProcBind policy_of(const Member* member, int place) {
+  if (place < 0) return ProcBind::kUnbound;
+  for (; member != nullptr; member = member->team->parent_member) {
+    if (member->team->places_given.policy != 0) return static_cast<ProcBind>(member->team->places_given.policy);
+  }
+  return options().proc_bind[0];
+}
+
+// The runtime chooses spread where threads are to be bound and nothing says how (places_assign).
+const char* word_of(ProcBind policy) {
+  static constexpr const char* kWords[] = {"false", "spread", "primary", "close", "spread", "in order"};
+  return kWords[static_cast<int>(policy)];
+}
+
 }  // namespace
 
 AffinityFormat::AffinityFormat(const char* text) {
@@ -98,13 +114,13 @@ void AffinityFormat::set(const char* text, size_t length) {
 }
 
 size_t affinity_capture(char* buffer, size_t size, const char* format) {
-  place_of(this_worker());  // a thread that has not been in a region yet is bound when it asks
+  const int place = place_of(this_worker());  // a thread that has not been in a region yet is bound when it asks
   const Member* member = this_worker()->member;
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   char cpus_text[1024];
   Text cpus(cpus_text, sizeof cpus_text);
-  show_cpus(cpus, thread_affinity());
+  show_cpus(cpus, place >= 0 && !places_can_be_bound() ? process_places().masks[place] : thread_affinity());
   AffinityFacts facts{.team_num = this_worker()->task->icvs->team_num,
                       .num_teams = this_worker()->task->icvs->num_teams,
                       .nesting_level = member->team->level,
@@ -114,7 +130,9 @@ size_t affinity_capture(char* buffer, size_t size, const char* format) {
                       .host = host,
                       .process_id = getpid(),
                       .native_thread_id = thread_id(),
-                      .thread_affinity = cpus.c_str()};
+                      .thread_affinity = cpus.c_str(),
+                      .place_num = place,
+                      .proc_bind = word_of(policy_of(member, place))};
   return format_affinity(buffer, size, format, facts);
 }
 

@@ -27,11 +27,14 @@ struct Out {
   }
 };
 
+constexpr char kPlaceNum = 1;  // not among the short names that a format can give
+constexpr char kProcBind = 2;
+
 struct Field {
   bool zeros = false;
   bool right = false;
   size_t width = 0;
-  char type = '\0';  // the short name; 0: unknown
+  char type = '\0';  // the short name, or kPlaceNum, kProcBind; 0: unknown
 };
 
 struct Name {
@@ -39,9 +42,18 @@ struct Name {
   const char* name;
 };
 constexpr Name kNames[] = {
-    {'t', "team_num"},         {'T', "num_teams"},       {'L', "nesting_level"}, {'n', "thread_num"},
-    {'N', "num_threads"},      {'a', "ancestor_tnum"},   {'H', "host"},          {'P', "process_id"},
-    {'i', "native_thread_id"}, {'A', "thread_affinity"},
+    {'t', "team_num"},
+    {'T', "num_teams"},
+    {'L', "nesting_level"},
+    {'n', "thread_num"},
+    {'N', "num_threads"},
+    {'a', "ancestor_tnum"},
+    {'H', "host"},
+    {'P', "process_id"},
+    {'i', "native_thread_id"},
+    {'A', "thread_affinity"},
+    {kPlaceNum, "place_num"},
+    {kProcBind, "proc_bind"},
 };
 
 char type_of(const char* name, size_t length) {
@@ -71,7 +83,7 @@ const char* read_field(const char* at, Field& field) {
     field.type = type_of(at + 1, static_cast<size_t>(close - at - 1));
     return close + 1;
   }
-  field.type = *at;
+  field.type = *at > kProcBind ? *at : '\0';
   return *at == '\0' ? at : at + 1;
 }
 
@@ -111,6 +123,8 @@ void put_field(Out& out, const Field& field, const AffinityFacts& facts) {
     case 'P': return put_number(out, field, facts.process_id);
     case 'i': return put_number(out, field, facts.native_thread_id);
     case 'A': return put_text(out, field, facts.thread_affinity);
+    case kPlaceNum: return put_number(out, field, facts.place_num);
+    case kProcBind: return put_text(out, field, facts.proc_bind);
     default: return put_text(out, field, "undefined");
   }
 }

@@ -20,6 +20,9 @@ struct AffinityFacts {
   int process_id;
   int native_thread_id;
   const char* thread_affinity;
+  // Marline's own fields, without short names: the number of the thread's place, and the policy that gave it.
+  int place_num;
+  const char* proc_bind;
 };
 
 // Writes the expanded format, cut to `size` bytes with its null byte; `size` 0 writes nothing. Returns the length of

@@ -40,8 +40,10 @@ static int lines_with(const char* word) {
 
 static void fields(void) {
   run("OMP_DISPLAY_AFFINITY=true",
-      "OMP_AFFINITY_FORMAT=@@ L%L n%{thread_num} N%N a%a t%t T%T P%P:%i H%H A%A [%0.4n] [%4n] %% !");
+      "OMP_AFFINITY_FORMAT=@@ L%L n%{thread_num} N%N a%a t%t T%T P%P:%i H%H A%A p%{place_num} b%{proc_bind} "
+      "u%{nothing} [%0.4n] [%4n] %% !");
   CHECK_EQ(lines_with("@@ "), 5);
+  CHECK_EQ(lines_with(" p-1 bfalse uundefined ["), 5);
   CHECK_EQ(lines_with(" N3 "), 3);
   CHECK_EQ(lines_with(" N2 "), 2);
   CHECK_EQ(lines_with("@@ L1 "), 5);
@@ -86,9 +88,17 @@ static void silence(void) {
   CHECK_EQ(lines_with("@@"), 0);
 }
 
+/* The line that is printed without a format says whether the thread is bound, too. */
+static void as_usual(void) {
+  run("OMP_DISPLAY_AFFINITY=true", NULL);
+  CHECK_EQ(lines_with(" bound to OS proc set {"), 5);
+  CHECK_EQ(lines_with("}, place -1, policy false\n"), 5);
+}
+
 int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "regions") == 0) return open_regions();
   fields();
+  as_usual();
   ancestors();
   silence();
   return 0;

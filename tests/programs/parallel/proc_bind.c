@@ -153,7 +153,8 @@ static void without_effect(void) {
   }
 }
 
-/* OMP_DISPLAY_AFFINITY: a line per thread for the first region and where the places change, not only the size. */
+/* OMP_DISPLAY_AFFINITY: a line per thread for the first region and where the places change, not only the size. The
+ * lines name the place, the policy, and the CPUs of the place on the machine that is described. */
 static int show(void) {
   for (int round = 0; round < 4; round++) {
 #pragma omp parallel num_threads(4) proc_bind(spread)
@@ -168,12 +169,20 @@ static int show(void) {
 
 static void display(void) {
   static Child child;
-  char* variables[] = {"OMP_DISPLAY_AFFINITY=true", "OMP_AFFINITY_FORMAT=@@ %n of %N", NULL};
+  char* variables[] = {"OMP_DISPLAY_AFFINITY=true",
+                       "OMP_AFFINITY_FORMAT=@@ %n of %N on %{place_num} by %{proc_bind}: {%A}", NULL};
   run_child(&child, "show", variables);
   CHECK_EQ(child.status, 0);
   int lines = 0;
   for (const char* at = child.output; (at = strstr(at, "@@ ")) != NULL; at++) lines++;
   CHECK_EQ(lines, 8);
+  for (int i = 0; i < 4; i++) {
+    char spread[64], close[64];
+    snprintf(spread, sizeof spread, "@@ %d of 4 on %d by spread: {%d-%d}", i, 4 * i, 8 * i, 8 * i + 1);
+    snprintf(close, sizeof close, "@@ %d of 4 on %d by close: {%d-%d}", i, i, 2 * i, 2 * i + 1);
+    CHECK_LINE(&child, spread);
+    CHECK_LINE(&child, close);
+  }
 }
 
 int main(int argc, char** argv) {
