@@ -25,6 +25,7 @@ A line of the file is COMPILER PROGRAM RESULT: `passes`, `builds` (it was not ru
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import re
@@ -48,7 +49,7 @@ TESTED = {"gcc": [12], "clang": [14, 16, 19, 22], "gfortran": [12]}  # versions
 LIKE = {"gcc": "gcc", "clang": "clang", "gfortran": "gfortran", "flang": "gfortran"}  # whose programs a compiler builds
 LLVM_19 = "/usr/lib/llvm-19/lib"  # has libomp, omp.h and omp-tools.h
 TEST = re.compile(r"(?:programs\.[^.]+\.(\w+)|devices\.[^.]+\.(\w+)\.host)\.t(\d+)")
-SECONDS = 120  # one program; the ones that take longer are exhaustive forms
+SECONDS = 300  # one program, as the tests
 
 
 @dataclass
@@ -215,22 +216,24 @@ def inside(path: str) -> None:
         print(json.dumps([job.program, attempt(job, built)]), flush=True)
 
 
-def run_in_root(root: Path, project: Path, jobs: list[Job], folder: Path) -> dict[str, str]:
+def run_in_root(compiler: str, root: Path, project: Path, jobs: list[Job], folder: Path) -> bool:
+    """Keeps each result at once, and returns whether a program failed."""
     listing = folder / "jobs.json"
     listing.write_text(json.dumps([vars(job) for job in jobs]))
     mounts = [str(project), "/proc", "/dev", str(folder), LLVM_19]
     script = "".join(f"mkdir -p {root}{path} && mount --rbind {path} {root}{path} && " for path in mounts)
     words = ["unshare", "-m", "sh", "-c", f'{script} exec chroot {root} "$@"', "sh", "/usr/bin/python3",
              str(Path(__file__).resolve()), "--inside", str(listing)]  # fmt: skip
-    results = {}
+    count, failed = 0, False
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout or ():
             program, result = json.loads(line)
-            print(f"{program}: {result}", flush=True)
-            results[program] = result
-    if process.returncode != 0 or len(results) != len(jobs):
-        sys.exit(f"{root}: ended with {process.returncode} after {len(results)} of {len(jobs)} programs")
-    return results
+            print(f"{compiler} {program} {result}", flush=True)
+            keep(compiler, program, result)
+            count, failed = count + 1, failed or result.startswith("fails")
+    if process.returncode != 0 or count != len(jobs):
+        sys.exit(f"{root}: ended with {process.returncode} after {count} of {len(jobs)} programs")
+    return failed
 
 
 def read_results() -> dict[str, dict[str, str]]:
@@ -242,13 +245,14 @@ def read_results() -> dict[str, dict[str, str]]:
     return results
 
 
-def keep(compiler: str, results: dict[str, str]) -> None:
-    """One compiler at a time: others may have written in between."""
-    known = read_results()
-    known.setdefault(compiler, {}).update(results)
-    lines = [f"{name} {program} {result}\n" 
-             for name, of in sorted(known.items()) for program, result in sorted(of.items())]  # fmt: skip
-    RESULTS.write_text(HEAD + "".join(lines))
+def keep(compiler: str, program: str, result: str) -> None:
+    """One result at a time: others may have written in between."""
+    with open(__file__) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known = read_results()
+        known.setdefault(compiler, {})[program] = result
+        lines = [f"{name} {key} {value}\n" for name, of in sorted(known.items()) for key, value in sorted(of.items())]
+        RESULTS.write_text(HEAD + "".join(lines))
 
 
 def main() -> int:
@@ -272,9 +276,7 @@ def main() -> int:
             jobs = jobs_of(build, compiler, Path(folder), given.only)
             done = read_results().get(compiler, {}) if given.again else {}
             jobs = [job for job in jobs if done.get(job.program) != "passes"]
-            results = run_in_root(root, project, jobs, Path(folder)) if jobs else {}
-        keep(compiler, results)
-        failed |= any(result.startswith("fails") for result in results.values())
+            failed |= bool(jobs) and run_in_root(compiler, root, project, jobs, Path(folder))
     return 1 if failed else 0
 
 
