@@ -301,8 +301,8 @@ def page(features: list[Feature], coverage: Coverage, others: Others) -> str:
 def not_passed(others: Others) -> list[str]:
     """The programs that fail, and with which versions; those that fail alike in one row."""
     lines = ["## Programs that do not pass", "",
-             "With the compilers that the tests do not have, of the programs that the tests build with the next older or",
-             "the next newer version (flang: with gfortran 12).", "",
+             "With the compilers that the tests do not have, of the programs that the tests build with the next older",
+             "or the next newer version (flang: with gfortran 12).", "",
              "| compiler | programs that pass | others |", "|---|---|---|"]  # fmt: skip
     for name, versions in others.versions().items():
         for key in (f"{name}{version}" for version in versions):

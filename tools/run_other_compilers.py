@@ -114,7 +114,7 @@ def tests_of(build: Path) -> dict[str, tuple[list[str], dict[str, str]]]:
     """The tests of programs that have to succeed: name -> command, environment. (ctest leaves out the command of what
     is not built yet.)"""
     folder = build / "tests" / "programs"
-    text = "".join(path.read_text() for path in (folder / "CTestTestfile.cmake", folder / "offload/CTestTestfile.cmake"))
+    text = "".join((path / "CTestTestfile.cmake").read_text() for path in (folder, folder / "offload"))
     commands = {name: re.findall(r'"((?:[^"\\]|\\.)*)"', words)
                 for name, words in re.findall(r"^add_test\(\[=\[(\S+)\]=\] (.*)\)$", text, re.MULTILINE)}
     tests = {}
