@@ -5,15 +5,18 @@ results as facts in tests/programs/other_compilers.txt, from which tools/gen_fea
 
 The compilers lie in a root, a folder with another release of Debian, which this command makes (as root, some GB):
 
-    mmdebstrap --variant=extract --include=python3,gcc-16,g++-16,gfortran-16,clang-23,clang-tools-23,lld-23,flang-23 \
+    mmdebstrap --variant=apt --include=python3,gcc-16,g++-16,gfortran-16,clang-23,clang-tools-23,llvm-23,flang-23 \
         sid ROOT
 
-For other versions of Clang and flang, their packages are added. BUILD is configured for the tests; of it this tool
-takes the command lines of each program, and puts the other compiler into them. It takes the programs that the tests
-build with the next older or the next newer version of the same compiler: what Clang 16 or Clang 19 builds, for Clang
-17; what GCC 12 builds, for GCC 13 to 16; what gfortran 12 builds, for flang. Programs with target regions run on the
-device `host`. It runs all in a mount namespace of its own, with the folders of the project, of the build and of LLVM 19
-(whose libomp programs of all Clangs are linked with, before Marline takes its place) mounted in ROOT.
+In 2026 sid has GCC 13 to 16, Clang and flang 21 to 23; trixie Clang and flang 17 to 19; bookworm Clang 15. Clang 20 was
+in none.
+
+BUILD is configured for the tests; of it this tool takes the command lines of each program, and puts the other compiler
+into them. It takes the programs that the tests build with the next older or the next newer version of the same
+compiler: what Clang 16 or Clang 19 builds, for Clang 17; what GCC 12 builds, for GCC 13 to 16; what gfortran 12 builds,
+for flang. Programs with target regions run on the device `host`. It runs all in a mount namespace of its own, with the
+folders of the project, of the build and of LLVM 19 (whose libomp programs of all Clangs are linked with, before Marline
+takes its place) mounted in ROOT.
 
     run_other_compilers.py BUILD ROOT COMPILER... [--only REGEX] [--again]      exit 1 if a program failed
 
