@@ -23,6 +23,10 @@ inline constexpr int kWorkshares = 8;  // a thread that is further ahead waits f
 // dynamic and nonmonotonic; a loop that is entered has kDynamic in its place.
 enum class LoopKind : int32_t { kStatic, kDynamic, kAnyOrder, kGuided, kRuntime, kGuidedSimd, kRuntimeSimd };
 
+// How the threads take the chunks of a loop from Workshare::next: each looks and exchanges; each adds, which is
+// shorter; or they have reserves (construct/workshare/reserve.hpp), and `next` counts chunks.
+enum class ChunkTaking : uint8_t { kByExchange, kByAddition, kIntoReserve };
+
 struct alignas(kCacheLine) Workshare {
   Atomic<uint64_t> phase{0};
   Atomic<uint64_t> ready{0};
@@ -34,8 +38,7 @@ struct alignas(kCacheLine) Workshare {
   uint64_t chunk = 0;
   void* reductions = nullptr;  // the first thread's block of a GCC reduction (construct/task/gcc_reduction.hpp)
   void* memory = nullptr;      // zeroed, shared by the team during the construct; freed by the last thread to leave
-  // Whether threads have reserves in the loop (construct/workshare/reserve.hpp): `next` then counts chunks.
-  bool reserves = false;
+  ChunkTaking taking = ChunkTaking::kByExchange;
   // Set before a chunk goes into a reserve.
   Atomic<bool> has_reserves{false};
   // The first iteration that no thread has taken; of a guided loop, and of one with reserves, how many chunks are
@@ -66,7 +69,7 @@ struct LoopPlace {
   uint32_t at_a_time = 1;
   // Numbers of chunks that the thread alone can run. They are all of the same size: the loop's last one is not counted,
   // owns_last says that it is the thread's, too.
-  uint32_t own = 0, own_end = 0;
+  uint32_t own_next = 0, own_end = 0;
   bool owns_last = false;
   bool had_last = false;  // the thread has had the loop's last chunk
   uint64_t own_step = 0;  // from one such chunk to the next, in the program's bounds; kept by the face

@@ -62,10 +62,16 @@ Resolved resolve_simd(const Worker* worker, LoopRequest request) {
 
 bool is_random() { return options().schedule.policy == SchedulePolicy::kRandom; }
 
-// Whether the threads of the team take chunks into reserves. A tool is told of chunks one by one.
-bool may_reserve(const Team* team, const LoopRequest& request, uint64_t chunk) {
-  return request.kind == LoopKind::kAnyOrder && !request.ordered && request.prepare == nullptr && !tool::present() &&
-         !is_random() && reserve_pays(team, request.iterations, chunk);
+// Decided by the first thread, for all. A tool is told of chunks one by one, and a random choice may come before each.
+ChunkTaking taking_of(const Team* team, const LoopRequest& request, Resolved resolved) {
+  if (resolved.kind != LoopKind::kDynamic || request.ordered || tool::present() || is_random()) {
+    return ChunkTaking::kByExchange;
+  }
+  if (request.kind == LoopKind::kAnyOrder && request.prepare == nullptr &&
+      reserve_pays(team, request.iterations, resolved.chunk)) {
+    return ChunkTaking::kIntoReserve;
+  }
+  return request.iterations < kFetchAddLimit ? ChunkTaking::kByAddition : ChunkTaking::kByExchange;
 }
 
 void fill(Workshare* shared, const Worker* worker, const LoopRequest& request) {
@@ -73,7 +79,7 @@ void fill(Workshare* shared, const Worker* worker, const LoopRequest& request) {
   shared->kind = resolved.kind;
   shared->chunk = resolved.chunk;
   shared->iterations = request.iterations;
-  shared->reserves = may_reserve(worker->member->team, request, resolved.chunk);
+  shared->taking = taking_of(worker->member->team, request, resolved);
   shared->has_reserves.store(false, relaxed);
   shared->next.store(0, relaxed);
   shared->ordered_next.store(0, relaxed);
@@ -292,7 +298,7 @@ void loop_begin(Worker* worker, const LoopRequest& request) {
   LoopPlace& place = worker->member->loop;
   place.shared = nullptr;
   place.adds_to = place.reserve = nullptr;
-  place.own = place.own_end = 0;
+  place.own_next = place.own_end = 0;
   place.owns_last = place.had_last = false;
   if (is_one_chunk(worker, request)) {
     enter_none(place);
@@ -320,12 +326,8 @@ void loop_begin(Worker* worker, const LoopRequest& request) {
   } else {
     place.chunk = std::clamp<uint64_t>(chunk, 1, std::max<uint64_t>(place.iterations, 1));
     place.position = place.passed = 0;
-    bool adds = place.kind == LoopKind::kDynamic && !place.ordered && place.iterations < kFetchAddLimit;
-    if (place.shared->reserves) {
-      reserve_begin(worker->member, place);
-    } else if (adds && !tool::present() && !is_random()) {
-      place.adds_to = &place.shared->next;
-    }
+    if (place.shared->taking == ChunkTaking::kIntoReserve) reserve_begin(worker->member, place);
+    if (place.shared->taking == ChunkTaking::kByAddition) place.adds_to = &place.shared->next;
   }
   if (tool::on(tool::event::kWork | tool::event::kDispatch)) [[unlikely]] {
     announce_begin(worker, place, request);

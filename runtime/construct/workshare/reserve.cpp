@@ -64,14 +64,14 @@ uint32_t own_part(const LoopPlace& place) { return std::clamp<uint32_t>(place.at
 bool make_own(LoopPlace& place, ChunkRange range, LoopChunk* chunk) {
   *chunk = chunk_number(place, range.next);
   place.owns_last = range.end == place.chunks && !chunk->last;
-  place.own = range.next + 1;
+  place.own_next = range.next + 1;
   place.own_end = range.end - (place.owns_last ? 1 : 0);
   return true;
 }
 
 bool take_own(LoopPlace& place, LoopChunk* chunk) {
   if (has_own_chunk(place)) {
-    *chunk = chunk_number(place, place.own++);
+    *chunk = chunk_number(place, place.own_next++);
     return true;
   }
   if (!place.owns_last) return false;
@@ -130,7 +130,7 @@ void reserve_begin(Member* member, LoopPlace& place) {
 void reserve_end(LoopPlace& place) {
   if (!range_in(place.reserve->load(relaxed)).empty()) place.reserve->store(0, relaxed);
   place.reserve = nullptr;
-  place.own = place.own_end;
+  place.own_next = place.own_end;
 }
 
 bool take_more(Member* member, LoopChunk* chunk) {

@@ -30,7 +30,7 @@ struct LoopChunk {
 // by one. The first thread asks, for all.
 [[nodiscard]] bool reserve_pays(const Team* team, uint64_t iterations, uint64_t chunk);
 
-// Prepares the thread's place in a loop with Workshare::reserves that has been entered; place.chunk is set.
+// Prepares the thread's place in a loop with ChunkTaking::kIntoReserve that has been entered; place.chunk is set.
 void reserve_begin(Member* member, LoopPlace& place);
 
 // The thread leaves the loop, which may have been cancelled: nobody takes what is left in the thread's reserve.
@@ -38,8 +38,8 @@ void reserve_end(LoopPlace& place);
 
 // Whether the next chunk is one of the thread's own. It has place.chunk iterations, is not the loop's last one, and
 // next_own gives its first value in the program's bounds, in line.
-[[nodiscard]] inline bool has_own_chunk(const LoopPlace& place) { return place.own != place.own_end; }
-[[nodiscard]] inline uint64_t next_own(LoopPlace& place) { return place.lower + place.own++ * place.own_step; }
+[[nodiscard]] inline bool has_own_chunk(const LoopPlace& place) { return place.own_next != place.own_end; }
+[[nodiscard]] inline uint64_t next_own(LoopPlace& place) { return place.lower + place.own_next++ * place.own_step; }
 
 // The next chunk, for a thread that has none of its own.
 [[nodiscard]] bool take_more(Member* member, LoopChunk* chunk);
