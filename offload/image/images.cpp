@@ -59,6 +59,13 @@ void put(Table* table, Entry* entry) {
   }
 }
 
+// The version of Clang that the image names in its section .comment; -1: there is no image, or no name in it.
+int compiler_of(const Image& image) {
+  static constexpr char kName[] = "clang version ";
+  const void* found = image.begin != nullptr ? memmem(image.begin, image.bytes, kName, sizeof kName - 1) : nullptr;
+  return found != nullptr ? std::atoi(static_cast<const char*>(found) + sizeof kName - 1) : -1;
+}
+
 void* cleared(size_t bytes) {
   void* memory = std::calloc(1, bytes);
   if (memory == nullptr) fatal("no memory for the list of target regions (%zu bytes)", bytes);
@@ -315,22 +322,27 @@ bool have_native_image() {
   return false;
 }
 
-// Compilers leave their name in the section .comment. The answer is kept until the modules change.
+// The answer is kept until the modules change.
 int newest_compiler() {
-  static constexpr char kName[] = "clang version ";
   static uint32_t changes = 0;
   static int newest = 0;
   Guard guard(g_lock);
   if (changes == module_changes()) return newest;
   changes = module_changes();
   newest = 0;
-  for (Module* module : g_modules) {
-    const char* at = module->native.begin;
-    size_t left = module->native.bytes;
-    const void* found = left != 0 ? memmem(at, left, kName, sizeof kName - 1) : nullptr;
-    if (found != nullptr) newest = std::max(newest, std::atoi(static_cast<const char*>(found) + sizeof kName - 1));
-  }
+  for (Module* module : g_modules) newest = std::max(newest, compiler_of(module->native));
   return newest;
+}
+
+bool is_of_clang_18(const Entry* kernel) {
+  Module* module = kernel->module;
+  if (module == nullptr) return false;
+  int version = module->compiler.load(std::memory_order_relaxed);
+  if (version == 0) {
+    version = compiler_of(module->native);
+    module->compiler.store(version, std::memory_order_relaxed);
+  }
+  return version == 18;
 }
 
 const Entry* find_entry(const void* host) {

@@ -60,7 +60,10 @@ struct Module {
   bool has_foreign;        // there are images for other architectures
   bool has_amds;           // one of them is for AMD's GPUs
   bool is_program;         // registered by the program itself, which is never closed
-  void* foreign;           // see foreign_descriptor; written by the thread that registers the module with libomptarget
+  // The version of Clang that has made `native`; -1: the image does not say; 0: not looked up yet. All threads write
+  // the same value.
+  std::atomic<int> compiler;
+  void* foreign;  // see foreign_descriptor; written by the thread that registers the module with libomptarget
   std::atomic<bool> foreign_claimed, foreign_done;  // set by that thread when it begins, and when it is done
   // Released by that thread, and acquired by the thread that closes the library.
   std::atomic<ForeignState> foreign_state;
@@ -124,14 +127,18 @@ void forget_claims();
 // The entry of a region's id or of a variable's address; null if there is none.
 [[nodiscard]] const Entry* find_entry(const void* host);
 
+// Whether the kernel is in an image for this processor that Clang 18 has made.
+[[nodiscard]] bool is_of_clang_18(const Entry* kernel);
+
 // How a kernel is called if its arguments have this version (LLVM, OMPConstants.h and the host's plugin). From version
 // 3 on, the kernel gets one more argument, a null pointer: it is the first argument with 3, and the last with 4 and 5.
-// With 5, processors get all arguments in memory. Returns whether the caller must put the null pointer in front.
+// Clang 18 gives version 2 to kernels that get it as their first argument, Clang 16 and 17 to kernels that do not. With
+// 5, processors get all arguments in memory. Returns whether the caller must put the null pointer in front.
 [[nodiscard]] inline bool note_convention(const Entry* kernel, uint32_t version) {
   if (version >= 5 && !kernel->by_pointers.load(std::memory_order_relaxed)) {
     const_cast<Entry*>(kernel)->by_pointers.store(true, std::memory_order_relaxed);
   }
-  return version == 3;
+  return version == 3 || (version == 2 && is_of_clang_18(kernel));
 }
 
 }  // namespace marline::offload::image
