@@ -20,6 +20,7 @@ there, `run_vv.py --page [-o DIR]` writes README.md anew, from results.json.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import re
@@ -34,18 +35,17 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
 
-import vv_page  # noqa: E402  (the paths above are what finds them)
+import suite as suites  # noqa: E402  (the paths above are what finds them)
+import vv_page  # noqa: E402
 from marline.study.measure.launch import own_environment  # noqa: E402
-from marline.study.measure.machine import commit_of, cpu_model, first_line  # noqa: E402
+from marline.study.measure.machine import first_line  # noqa: E402
 from run_other_compilers import first_error  # noqa: E402
 
 LANGUAGES = {".c": "C", ".cpp": "C++", ".F90": "Fortran", ".F95": "Fortran", ".F03": "Fortran", ".F": "Fortran"}
 NEEDS_LIBRARY = "qmcpack_target_static_lib.c"  # the suite leaves it out, too, unless its library is asked for
 VERSIONS = {"5.0": 50, "5.1": 51, "5.2": 52, "6.0": 60}  # which Clang does not take by default
-REPEATS = 4
 LETTERS = 120  # of a reason
 COMPILE_SECONDS = 300
-TOO_LONG = "takes longer than"
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def compile_test(test: Test, compiler: Compiler, suite: Path, folder: Path) -> s
         built = subprocess.run(compiler.command(test, suite, folder), capture_output=True, text=True, errors="replace",
                                timeout=COMPILE_SECONDS)  # fmt: skip
     except subprocess.TimeoutExpired:
-        return f"{TOO_LONG} {COMPILE_SECONDS} s to compile"
+        return f"{suites.TOO_LONG} {COMPILE_SECONDS} s to compile"
     return "" if built.returncode == 0 else first_error(built.stderr)
 
 
@@ -146,37 +146,22 @@ def reason(output: str) -> str:
 
 
 def run_test(words: list[str], folder: Path, environment: dict[str, str], seconds: float) -> str:
-    with subprocess.Popen(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True) as process:
-        try:
-            output, _ = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)  # with the program, which `marline run` has started
-            process.communicate()
-            return f"fails: {TOO_LONG} {seconds:.0f} s"
+    code, output = suites.run_words(words, folder, environment, seconds)
+    if code is None:
+        return f"fails: {suites.TOO_LONG} {seconds:.0f} s"
     if "Test skipped" in output:
         return "skipped"
-    if process.returncode == 0:
-        return "passes"
-    status = f"signal {-process.returncode}" if process.returncode < 0 else f"exit {process.returncode}"
-    return f"fails: {status}: {reason(output)}"
+    return "passes" if code == 0 else f"fails: {suites.status(code)}: {reason(output)}"
 
 
 def compare(result: Result, test: Test, folder: Path, given: argparse.Namespace) -> None:
-    """Runs the program on both runtimes; again in turn if they differ."""
     environment = own_environment() | {"OMP_THREAD_LIMIT": str(given.threads)} | variable_of(test)
     program = str(folder / "program")
     commands = {"stock": [program], "marline": [str(given.marline), "run", program]}
-    outcomes = {name: [run_test(words, folder, environment, given.seconds)] for name, words in commands.items()}
-    if outcomes["stock"][0].split(":")[0] != outcomes["marline"][0].split(":")[0]:
-        for _ in range(REPEATS):
-            for name, words in commands.items():
-                if TOO_LONG not in outcomes[name][-1]:
-                    outcomes[name].append(run_test(words, folder, environment, given.seconds))
-        result.runs = {name: f"{several.count('passes')} of {len(several)}" for name, several in outcomes.items()}
-    for name, several in outcomes.items():
-        failed = [outcome for outcome in several if outcome.startswith("fails")]
-        setattr(result, name, (failed or several)[0])
+    outcomes, result.runs = suites.compare({
+        name: functools.partial(run_test, words, folder, environment, given.seconds)
+        for name, words in commands.items()})  # fmt: skip
+    result.stock, result.marline = outcomes["stock"], outcomes["marline"]
 
 
 def runtime_of(program: Path) -> str:
@@ -214,16 +199,10 @@ def write_page(facts: dict, output: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suite", type=Path, metavar="PATH", nargs="?")
-    parser.add_argument("--page", action="store_true", help="run nothing: only write the page anew")
+    parser = suites.options(__doc__, "a clone of OpenMP_VV", "vv")
     parser.add_argument("--compilers", default="clang-19,gcc-12")
-    parser.add_argument("--marline", type=Path, default=HERE.parent / "build" / "release" / "bin" / "marline")
-    parser.add_argument("-o", "--output", type=Path, default=HERE.parent / "docs" / "results" / "vv")
-    parser.add_argument("--only", default="", metavar="REGEX", help="tests whose name has a match")
     parser.add_argument("--threads", type=int, metavar="N", default=len(os.sched_getaffinity(0)),
                         help="OMP_THREAD_LIMIT (the number of CPUs)")  # fmt: skip
-    parser.add_argument("--seconds", type=float, default=60, help="a run may take so long (60)")
     given = parser.parse_args()
     if given.page:
         write_page(json.loads((given.output / "results.json").read_text()), given.output)
@@ -233,16 +212,14 @@ def main() -> int:
     given.suite, given.marline = given.suite.resolve(), given.marline.resolve()
     tests = find_tests(given.suite, given.only)
     compilers = [find_compiler(name) for name in given.compilers.split(",")]
-    if not os.access(given.marline, os.X_OK):
-        sys.exit(f"run_vv: {given.marline}: not there; build Marline, or name its command by --marline")
+    suites.check_marline("run_vv", given.marline)
     given.output.mkdir(parents=True, exist_ok=True)
     results = []
     with tempfile.TemporaryDirectory(prefix="vv-") as folder:
         for compiler in compilers:
             results += run_compiler(compiler, tests, Path(folder), given)
-    facts = {"suite": first_line("git", "-C", str(given.suite), "describe", "--always"), "cpu": cpu_model(),
-             "cpus": len(os.sched_getaffinity(0)), "threads": given.threads, "seconds": given.seconds,
-             "commit": commit_of(HERE, given.output),
+    facts = {"suite": first_line("git", "-C", str(given.suite), "describe", "--always"),
+             "threads": given.threads, "seconds": given.seconds, **suites.machine(given.output),
              "compilers": [vars(compiler) for compiler in compilers],
              "results": [vars(result) for result in results]}  # fmt: skip
     (given.output / "results.json").write_text(json.dumps(facts, indent=1) + "\n")

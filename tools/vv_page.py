@@ -4,16 +4,13 @@ runtime and Marline, the tests that fail on both, and the ones that are refused 
 out."""
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from suite import header, paragraph, row, state, with_runs
+
 Result = dict  # a run_vv.Result, as stored in results.json
 LINK = "[OpenMP_VV](https://github.com/OpenMP-Validation-and-Verification/OpenMP_VV)"
-
-
-def state(outcome: str) -> str:
-    return outcome.split(":")[0]
 
 
 def differs(result: Result) -> bool:
@@ -31,18 +28,6 @@ def skipped_on_both(result: Result) -> bool:
 def feature(name: str) -> str:
     """`4.5/task/test_task_if.c` -> `4.5/task`; a test that lies in no feature's folder belongs to its version."""
     return str(Path(name).parent)
-
-
-def cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
-
-
-def row(*cells: object) -> str:
-    return "| " + " | ".join(cell(str(each)) for each in cells) + " |\n"
-
-
-def header(*titles: str) -> str:
-    return "| " + " | ".join(titles) + " |\n" + "|---" * len(titles) + "|\n"
 
 
 def counts(results: list[Result], compiler: str) -> list[int | str]:
@@ -71,12 +56,6 @@ def counts_table(facts: dict) -> str:
     return text + row("**all**", *(f"**{count}**" for name in names for count in counts(results, name)))
 
 
-def with_runs(result: Result, runtime: str) -> str:
-    """The outcome, with the number of runs that passed if others failed."""
-    passed, _, runs = result["runs"].get(runtime, "").partition(" of ")
-    return f"{result[runtime]} (passes {passed} of {runs})" if passed not in ("0", runs) else result[runtime]
-
-
 def differing(results: list[Result], notes: dict[str, str]) -> Iterator[str]:
     for result in results:
         yield row(result["test"], result["compiler"], with_runs(result, "stock"), with_runs(result, "marline"),
@@ -94,10 +73,6 @@ def failing(results: list[Result], notes: dict[str, str]) -> Iterator[str]:
 def refused(results: list[Result]) -> Iterator[str]:
     for result in results:
         yield row(result["test"], result["compiler"], result["built"])
-
-
-def paragraph(text: str) -> str:
-    return "\n" + textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def section(title: str, titles: list[str], results: list[Result],
