@@ -59,14 +59,14 @@ def unexplained_table(results: list[Result]) -> str:
 def page(facts: dict, differences: list[dict]) -> str:
     results = facts["results"]
     lines = ["# LLVM's tests of OMPT\n", paragraph(
-        f"Written by `tools/run_ompt.py PATH`: the {len(results)} tests that lie in `openmp/runtime/test/ompt` of LLVM, "
+        f"Written by `tools/run_ompt.py PATH`: {len(results)} tests from `openmp/runtime/test/ompt` of LLVM, "
         "built and checked as LLVM does it, on LLVM's runtime and on Marline.")]  # fmt: skip
     lines.append(paragraph(f"{facts['compiler']}; {facts['cpu']}, {facts['cpus']} CPUs, at most {facts['seconds']:.0f} "
                            f"s a run; Marline at `{facts['commit']}`.") + "\n")  # fmt: skip
     lines.append(counts_table(results))
     lines.append("\n## Tests that fail on Marline only\n" + paragraph(
         "Each expects something that OpenMP leaves open, or that it says otherwise. With its expectation changed as "
-        "[differences.toml](differences.toml) says, the test passes on Marline: the tool has tried it, five times. "
+        f"[differences.toml](differences.toml) says, the test passes on Marline, each of {facts['runs']} times. "
         "[Where Marline differs](../../design/ompt.md#where-marline-differs-from-llvms-runtime) says the same by "
         "event.") + "\n")  # fmt: skip
     lines.append(differences_table(results, differences))

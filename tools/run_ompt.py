@@ -7,7 +7,7 @@ people, results.json for programs.
     run_ompt.py PATH [--compiler clang-19] [--filecheck FileCheck-19] [-o docs/results/ompt]
 
 PATH has openmp/runtime/test/ompt, and openmp/runtime/src, of which the tests include a header. FileCheck is in Debian's
-llvm-19-tools. Exit 1 if a test fails on Marline only and the reason is not known. The suite is not part of this project.
+llvm-19-tools. Exit 1 if a test fails on Marline only and the reason is not known. The suite is no part of this project.
 
 A test's `RUN:` lines run as LLVM's lit runs them, with the substitutions of the suite's lit.cfg, in a folder of their
 own. The one thing that differs between the two runs is LD_LIBRARY_PATH: the compiler's libraries, or Marline's compat
@@ -22,8 +22,8 @@ Why tests fail on Marline only is said by hand in differences.toml of the output
     edits = [["a regular expression", "what Marline does instead"]]
 
 The edits are applied to the test and the headers beside it, and may change comments only, where the expectations
-stand. `program = [...]`, in the same form, changes the program as well. In an expression `.*` does not cross a line, and
-`^` is the begin of a line. The edited test must then pass on Marline: otherwise the failure counts as not explained. A
+stand. `program = [...]`, in the same form, changes the program as well. In an expression `.*` does not cross a line,
+and `^` is the begin of a line. The edited test must then pass on Marline: otherwise the failure counts as not explained. A
 test with several differences gets the edits of all of them.
 """
 from __future__ import annotations
@@ -167,7 +167,7 @@ def run_test(source: Path, suite: Path, runtime: str, tools: Tools, seconds: flo
 
 
 def code_of(text: str) -> str:
-    return "".join(line for line in text.splitlines(keepends=True) if not re.match(r"\s*//", line))
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip() and not re.match(r"\s*//", line))
 
 
 def edit(folder: Path, difference: dict, path_of_list: Path) -> None:
@@ -193,7 +193,7 @@ def run_edited(source: Path, given: argparse.Namespace, differences: list[dict],
         for difference in differences:
             edit(Path(name), difference, given.output / "differences.toml")
         outcomes = [run_test(Path(name) / source.name, given.suite, "marline", tools, given.seconds)
-                    for _ in range(suites.REPEATS + 1)]  # fmt: skip
+                    for _ in range(given.repeats + 1)]  # fmt: skip
     return next((outcome for outcome in outcomes if outcome != "passes"), "passes")
 
 
@@ -217,7 +217,7 @@ def examine(name: str, given: argparse.Namespace, tools: Tools, differences: lis
         return result
     outcomes, result.runs = suites.compare({
         runtime: functools.partial(run_test, source, given.suite, runtime, tools, given.seconds)
-        for runtime in suites.RUNTIMES})  # fmt: skip
+        for runtime in suites.RUNTIMES}, given.repeats)  # fmt: skip
     result.stock, result.marline = outcomes["stock"], outcomes["marline"]
     mine = [difference for difference in differences if name in difference["tests"]]
     if mine and result.marline.startswith("fails"):
@@ -250,7 +250,7 @@ def main() -> int:
         results.append(vars(examine(name, given, tools, differences)))
         said = f"; edited {results[-1]['edited']}" if results[-1]["edited"] else ""
         print(f"{name}: {results[-1]['stock']}; on Marline {results[-1]['marline']}{said}", flush=True)
-    facts = {"compiler": first_line(given.compiler, "--version"), "seconds": given.seconds,
+    facts = {"compiler": first_line(given.compiler, "--version"), "seconds": given.seconds, "runs": given.repeats + 1,
              **suites.machine(given.output), "results": results}  # fmt: skip
     (given.output / "results.json").write_text(json.dumps(facts, indent=1) + "\n")
     write_page(facts, given.output)

@@ -160,7 +160,7 @@ def compare(result: Result, test: Test, folder: Path, given: argparse.Namespace)
     commands = {"stock": [program], "marline": [str(given.marline), "run", program]}
     outcomes, result.runs = suites.compare({
         name: functools.partial(run_test, words, folder, environment, given.seconds)
-        for name, words in commands.items()})  # fmt: skip
+        for name, words in commands.items()}, given.repeats)  # fmt: skip
     result.stock, result.marline = outcomes["stock"], outcomes["marline"]
 
 

@@ -31,6 +31,8 @@ def options(description: str, path: str, results: str) -> argparse.ArgumentParse
     parser.add_argument("--marline", type=Path, default=HERE.parent / "build" / "release" / "bin" / "marline")
     parser.add_argument("-o", "--output", type=Path, default=HERE.parent / "docs" / "results" / results)
     parser.add_argument("--only", default="", metavar="REGEX", help="tests whose name has a match")
+    parser.add_argument("--repeats", type=int, metavar="N", default=REPEATS,
+                        help="a test whose two runtimes differ runs N more times on each (4)")  # fmt: skip
     parser.add_argument("--seconds", type=float, default=60, help="a run may take so long (60)")
     return parser
 
@@ -61,13 +63,13 @@ def status(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit {code}"
 
 
-def compare(runs: dict[str, Callable[[], str]]) -> tuple[dict[str, str], dict[str, str]]:
-    """Runs a test on both runtimes; four more times in turn if they differ. An outcome a runtime, the first failure if
-    there is one; and how many runs passed, such as `2 of 5`, where the two were unequal."""
+def compare(runs: dict[str, Callable[[], str]], repeats: int) -> tuple[dict[str, str], dict[str, str]]:
+    """Runs a test on both runtimes; `repeats` more times in turn if they differ. An outcome a runtime, the first failure
+    if there is one; and how many runs passed, such as `2 of 5`, where the two were unequal."""
     outcomes = {name: [run()] for name, run in runs.items()}
     passed: dict[str, str] = {}
     if len({state(several[0]) for several in outcomes.values()}) > 1:
-        for _ in range(REPEATS):
+        for _ in range(repeats):
             for name, run in runs.items():
                 if TOO_LONG not in outcomes[name][-1]:
                     outcomes[name].append(run())

@@ -91,7 +91,7 @@ def test_a_failure_that_is_not_listed_or_listed_wrongly(build: Path, suite: Path
     list_difference(suite, "CHECK: runtime=another")
     assert run_ompt(build, suite, *words).returncode == 1
     page = (suite.parent / "output" / "README.md").read_text()
-    assert "| listed as name, but then fails: exit 1: line 15: CHECK: not found in input: CHECK: runtime=another" in page
+    assert "| listed as name, but then fails: exit 1: line 15: CHECK: not found in input: CHECK: runtime=an" in page
 
 
 def test_what_a_difference_may_change(build: Path, suite: Path) -> None:
