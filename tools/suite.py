@@ -64,8 +64,8 @@ def status(code: int) -> str:
 
 
 def compare(runs: dict[str, Callable[[], str]], repeats: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Runs a test on both runtimes; `repeats` more times in turn if they differ. An outcome a runtime, the first failure
-    if there is one; and how many runs passed, such as `2 of 5`, where the two were unequal."""
+    """Runs a test on both runtimes; `repeats` more times in turn if they differ. An outcome a runtime, the first
+    failure if there is one; and how many runs passed, such as `2 of 5`, where the two were unequal."""
     outcomes = {name: [run()] for name, run in runs.items()}
     passed: dict[str, str] = {}
     if len({state(several[0]) for several in outcomes.values()}) > 1:
