@@ -23,8 +23,8 @@ Why tests fail on Marline only is said by hand in differences.toml of the output
 
 The edits are applied to the test and the headers beside it, and may change comments only, where the expectations
 stand. `program = [...]`, in the same form, changes the program as well. In an expression `.*` does not cross a line,
-and `^` is the begin of a line. The edited test must then pass on Marline: otherwise the failure counts as not explained.
-A test with several differences gets the edits of all of them.
+and `^` is the begin of a line. The edited test must then pass on Marline: otherwise it is not explained. A
+test with several differences gets the edits of all of them.
 """
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ enum {
 };
 
 static MPI_Request requests[kMost];
-static int received[kMost], done[kMost], indices[kMost];
+static int received[kMost], indices[kMost];
 static MPI_Status statuses[kMost];
 static int count, place, cursor;
 static long checks;
@@ -81,9 +81,10 @@ static int take_completed(void) {
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40300000
 static int hook_of_all_ends, hooks_end;
+static char states[kMost]; /* a hook's state is its place here */
 
 static int hook_of_one(MPIX_Async_thing thing) {
-  const int i = (int)((int*)MPIX_Async_get_state(thing) - done);
+  const int i = (int)((char*)MPIX_Async_get_state(thing) - states);
   ++checks;
   if (hooks_end) return MPIX_ASYNC_DONE;
   if (!MPIX_Request_is_complete(requests[i])) return MPIX_ASYNC_NOPROGRESS;
@@ -106,7 +107,7 @@ static int by_hooks(void) {
   return take_completed();
 }
 
-static void start_hook(int i) { MPIX_Async_start(hook_of_one, &done[i], MPIX_STREAM_NULL); }
+static void start_hook(int i) { MPIX_Async_start(hook_of_one, &states[i], MPIX_STREAM_NULL); }
 static void start_hook_of_all(void) {
   hook_of_all_ends = 0;
   MPIX_Async_start(hook_of_all, NULL, MPIX_STREAM_NULL);
