@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cancellation, error and the release of resources, as Clang calls them.
+// Cancellation, error, the release of resources, and variables of devices, as Clang and LLVM's libraries call them.
 #include "abi/kmp/types.hpp"
+#include "config/device_variables.hpp"
 #include "construct/environment/error.hpp"
 #include "construct/sync/cancel.hpp"
 #include "construct/workshare/loop.hpp"
@@ -52,6 +53,11 @@ void __kmpc_error(Ident* where, int32_t severity, const char* message) {
 
 // As omp_pause_resource on the host: 0 resume, 1 soft, 2 hard; 0 is success.
 int32_t __kmpc_pause_resource(int32_t kind) { return pause_resources(kind); }
+
+// From LLVM 24 on (kmp_device_env.cpp); -1 is the host. Null: nothing is said.
+const char* __kmpc_get_device_env(const char* name, int device) {
+  return name != nullptr ? device_variable(name, device) : nullptr;
+}
 
 // For tools only.
 void __kmpc_scope(Ident*, int32_t, void*) {

@@ -13,9 +13,14 @@
 #include "sched/team.hpp"
 #include "task/own_icvs.hpp"
 
+#include <algorithm>
 #include <climits>
+#include <cstdint>
 
 namespace marline {
+
+// The nearest int: what a routine of LLVM's with 8-byte arguments makes of them.
+inline int nearest_int(int64_t value) { return static_cast<int>(std::clamp<int64_t>(value, INT_MIN, INT_MAX)); }
 
 // No limit but the number of threads.
 inline constexpr int kSupportedActiveLevels = INT_MAX;

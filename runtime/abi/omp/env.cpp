@@ -28,6 +28,8 @@ void omp_display_env_8_(const int64_t* verbose) { options_display(*verbose != 0)
 
 int omp_pause_resource(int kind, int device) { return pause_on(kind, device); }
 int omp_pause_resource_(const int32_t* kind, const int32_t* device) { return pause_on(*kind, *device); }
+int kmp_pause_resource_8(int kind, int64_t device) { return pause_on(kind, nearest_int(device)); }
+int kmp_pause_resource_8_(const int32_t* kind, const int64_t* device) { return pause_on(*kind, nearest_int(*device)); }
 int omp_pause_resource_all(int kind) { return pause_resources(kind); }
 int omp_pause_resource_all_(const int32_t* kind) { return pause_resources(*kind); }
 

@@ -2,8 +2,9 @@
 //
 // kmp_* routines of LLVM's omp.h: memory, affinity masks, settings. Some have a second name with `kmpc_`. Names with
 // `_` are for Fortran code that does not use LLVM's module: arguments are passed by reference, text is followed by its
-// length. Settings that are only hints on how libomp works (buffers, the library's mode except serial) are remembered
-// and have no effect. Any thread.
+// length; names with `_8` have 8-byte integers, by value for flang of LLVM 24, by reference with a further `_`.
+// Settings that are only hints on how libomp works (buffers, the library's mode except serial) are remembered and have
+// no effect. Any thread.
 #include "abi/omp/current.hpp"
 #include "base/check.hpp"
 #include "config/options.hpp"
@@ -82,6 +83,8 @@ int kmp_get_blocktime() { return blocktime(); }
 [[gnu::alias("kmp_get_blocktime")]] int kmp_get_blocktime_();
 void kmp_set_blocktime(int milliseconds) { set_blocktime(milliseconds); }
 void kmp_set_blocktime_(const int32_t* milliseconds) { set_blocktime(*milliseconds); }
+void kmp_set_blocktime_8(int64_t milliseconds) { set_blocktime(nearest_int(milliseconds)); }
+void kmp_set_blocktime_8_(const int64_t* milliseconds) { set_blocktime(nearest_int(*milliseconds)); }
 [[gnu::alias("kmp_set_blocktime")]] void kmpc_set_blocktime(int milliseconds);
 
 int kmp_get_stacksize() { return as_int(options().stacksize); }
@@ -90,6 +93,8 @@ size_t kmp_get_stacksize_s() { return options().stacksize; }
 [[gnu::alias("kmp_get_stacksize_s")]] size_t kmp_get_stacksize_s_();
 void kmp_set_stacksize(int bytes) { set_stack_size(static_cast<size_t>(bytes)); }
 void kmp_set_stacksize_(const int32_t* bytes) { set_stack_size(static_cast<size_t>(*bytes)); }
+void kmp_set_stacksize_8(int64_t bytes) { set_stack_size(static_cast<size_t>(bytes)); }
+void kmp_set_stacksize_8_(const int64_t* bytes) { set_stack_size(static_cast<size_t>(*bytes)); }
 [[gnu::alias("kmp_set_stacksize")]] void kmpc_set_stacksize(int bytes);
 void kmp_set_stacksize_s(size_t bytes) { set_stack_size(bytes); }
 void kmp_set_stacksize_s_(const size_t* bytes) { set_stack_size(*bytes); }
@@ -99,6 +104,8 @@ int kmp_get_library() { return library(); }
 [[gnu::alias("kmp_get_library")]] int kmp_get_library_();
 void kmp_set_library(int kind) { set_library(kind); }
 void kmp_set_library_(const int32_t* kind) { set_library(*kind); }
+void kmp_set_library_8(int64_t kind) { set_library(nearest_int(kind)); }
+void kmp_set_library_8_(const int64_t* kind) { set_library(nearest_int(*kind)); }
 [[gnu::alias("kmp_set_library")]] void kmpc_set_library(int kind);
 void kmp_set_library_serial() { set_library(kSerial); }
 [[gnu::alias("kmp_set_library_serial")]] void kmp_set_library_serial_();
@@ -109,6 +116,8 @@ void kmp_set_library_throughput() { set_library(kThroughput); }
 
 void kmp_set_disp_num_buffers(int) {}
 void kmp_set_disp_num_buffers_(const int32_t*) {}
+void kmp_set_disp_num_buffers_8(int64_t) {}
+void kmp_set_disp_num_buffers_8_(const int64_t*) {}
 [[gnu::alias("kmp_set_disp_num_buffers")]] void kmpc_set_disp_num_buffers(int count);
 
 void kmp_set_warnings_on() { set_warnings(true); }
@@ -167,6 +176,12 @@ int kmp_set_affinity_mask_proc(int processor, MaskHandle* mask) {
 int kmp_set_affinity_mask_proc_(const int32_t* processor, MaskHandle* mask) {
   return kmp_set_affinity_mask_proc(*processor, mask);
 }
+int kmp_set_affinity_mask_proc_8(int64_t processor, MaskHandle* mask) {
+  return kmp_set_affinity_mask_proc(nearest_int(processor), mask);
+}
+int kmp_set_affinity_mask_proc_8_(const int64_t* processor, MaskHandle* mask) {
+  return kmp_set_affinity_mask_proc(nearest_int(*processor), mask);
+}
 [[gnu::alias("kmp_set_affinity_mask_proc")]] int kmpc_set_affinity_mask_proc(int processor, MaskHandle* mask);
 int kmp_unset_affinity_mask_proc(int processor, MaskHandle* mask) {
   if (!valid(processor)) return -1;
@@ -176,12 +191,24 @@ int kmp_unset_affinity_mask_proc(int processor, MaskHandle* mask) {
 int kmp_unset_affinity_mask_proc_(const int32_t* processor, MaskHandle* mask) {
   return kmp_unset_affinity_mask_proc(*processor, mask);
 }
+int kmp_unset_affinity_mask_proc_8(int64_t processor, MaskHandle* mask) {
+  return kmp_unset_affinity_mask_proc(nearest_int(processor), mask);
+}
+int kmp_unset_affinity_mask_proc_8_(const int64_t* processor, MaskHandle* mask) {
+  return kmp_unset_affinity_mask_proc(nearest_int(*processor), mask);
+}
 [[gnu::alias("kmp_unset_affinity_mask_proc")]] int kmpc_unset_affinity_mask_proc(int processor, MaskHandle* mask);
 int kmp_get_affinity_mask_proc(int processor, MaskHandle* mask) {
   return valid(processor) ? static_cast<int>((*mask)->test(processor)) : -1;
 }
 int kmp_get_affinity_mask_proc_(const int32_t* processor, MaskHandle* mask) {
   return kmp_get_affinity_mask_proc(*processor, mask);
+}
+int kmp_get_affinity_mask_proc_8(int64_t processor, MaskHandle* mask) {
+  return kmp_get_affinity_mask_proc(nearest_int(processor), mask);
+}
+int kmp_get_affinity_mask_proc_8_(const int64_t* processor, MaskHandle* mask) {
+  return kmp_get_affinity_mask_proc(nearest_int(*processor), mask);
 }
 [[gnu::alias("kmp_get_affinity_mask_proc")]] int kmpc_get_affinity_mask_proc(int processor, MaskHandle* mask);
 

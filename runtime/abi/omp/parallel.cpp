@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Threads and regions (OpenMP 5.1, section 3.2), in C, in Fortran (`_`: by reference; `_8_`: 8-byte integers), and
-// under the ompc_ names that LLVM's omp.h has for some. Any thread.
+// under the ompc_ names that LLVM's omp.h has for some. flang of LLVM 24 calls routines with 8-byte integers by names
+// that begin with kmp_, and by value (omp_lib.F90). Any thread.
 #include "abi/omp/current.hpp"
 #include "abi/omp/place_query.hpp"
 #include "config/options.hpp"
@@ -65,6 +66,9 @@ void omp_set_num_threads(int n) { set_num_threads(n); }
 void ompc_set_num_threads(int n) { set_num_threads(n); }
 void omp_set_num_threads_(const int32_t* n) { set_num_threads(*n); }
 void omp_set_num_threads_8_(const int64_t* n) { set_num_threads(*n); }
+void kmp_set_num_threads_8(int64_t n) { set_num_threads(n); }
+[[gnu::alias("kmp_set_num_threads_8")]] void kmpc_set_num_threads_8(int64_t n);
+[[gnu::alias("omp_set_num_threads_8_")]] void kmp_set_num_threads_8_(const int64_t* n);
 
 int omp_get_num_procs() { return processors(); }
 [[gnu::alias("omp_get_num_procs")]] int omp_get_num_procs_();
@@ -82,11 +86,15 @@ int omp_get_ancestor_thread_num(int level) { return ancestor_thread_num(level); 
 int ompc_get_ancestor_thread_num(int level) { return ancestor_thread_num(level); }
 int omp_get_ancestor_thread_num_(const int32_t* level) { return ancestor_thread_num(*level); }
 int omp_get_ancestor_thread_num_8_(const int64_t* level) { return ancestor_thread_num(*level); }
+int kmp_get_ancestor_thread_num_8(int64_t level) { return ancestor_thread_num(level); }
+[[gnu::alias("omp_get_ancestor_thread_num_8_")]] int kmp_get_ancestor_thread_num_8_(const int64_t* level);
 
 int omp_get_team_size(int level) { return team_size(level); }
 int ompc_get_team_size(int level) { return team_size(level); }
 int omp_get_team_size_(const int32_t* level) { return team_size(*level); }
 int omp_get_team_size_8_(const int64_t* level) { return team_size(*level); }
+int kmp_get_team_size_8(int64_t level) { return team_size(level); }
+[[gnu::alias("omp_get_team_size_8_")]] int kmp_get_team_size_8_(const int64_t* level);
 
 int omp_get_max_active_levels() {
   return with_current_icvs([](const Icvs& icvs) { return std::min(icvs.max_active_levels, kSupportedActiveLevels); });
@@ -96,6 +104,8 @@ void omp_set_max_active_levels(int levels) { set_max_active_levels(levels); }
 void ompc_set_max_active_levels(int levels) { set_max_active_levels(levels); }
 void omp_set_max_active_levels_(const int32_t* levels) { set_max_active_levels(*levels); }
 void omp_set_max_active_levels_8_(const int64_t* levels) { set_max_active_levels(*levels); }
+void kmp_set_max_active_levels_8(int64_t levels) { set_max_active_levels(levels); }
+[[gnu::alias("omp_set_max_active_levels_8_")]] void kmp_set_max_active_levels_8_(const int64_t* levels);
 
 int omp_get_supported_active_levels() { return kSupportedActiveLevels; }
 [[gnu::alias("omp_get_supported_active_levels")]] int omp_get_supported_active_levels_();

@@ -37,7 +37,7 @@ int place_num() {
   return place_of_first_thread();
 }
 
-int place_processors(int64_t place) { return place > INT_MAX ? 0 : place_cpus(static_cast<int>(place), 0, nullptr); }
+int place_processors(int64_t place) { return place_cpus(nearest_int(place), 0, nullptr); }
 
 template <class Integer>
 void store_partition(Integer* places) {
@@ -50,7 +50,7 @@ void store_processors_wide(int64_t place, int64_t* ids) {
   int count = place_processors(place);
   auto* narrow = static_cast<int*>(std::malloc(static_cast<size_t>(count) * sizeof(int) + 1));
   if (narrow == nullptr) fatal("out of memory for the %d processors of a place", count);
-  place_cpus(static_cast<int>(place), count, narrow);
+  place_cpus(nearest_int(place), count, narrow);
   for (int i = 0; i < count; ++i) ids[i] = narrow[i];
   std::free(narrow);
 }
@@ -69,10 +69,14 @@ int omp_get_num_places() { return place_count(); }
 int omp_get_place_num_procs(int place) { return place_processors(place); }
 int omp_get_place_num_procs_(const int32_t* place) { return place_processors(*place); }
 int omp_get_place_num_procs_8_(const int64_t* place) { return place_processors(*place); }
+int kmp_get_place_num_procs_8(int64_t place) { return place_processors(place); }
+[[gnu::alias("omp_get_place_num_procs_8_")]] int kmp_get_place_num_procs_8_(const int64_t* place);
 
 void omp_get_place_proc_ids(int place, int* ids) { place_cpus(place, INT_MAX, ids); }
 void omp_get_place_proc_ids_(const int32_t* place, int32_t* ids) { place_cpus(*place, INT_MAX, ids); }
 void omp_get_place_proc_ids_8_(const int64_t* place, int64_t* ids) { store_processors_wide(*place, ids); }
+void kmp_get_place_proc_ids_8(int64_t place, int64_t* ids) { store_processors_wide(place, ids); }
+[[gnu::alias("omp_get_place_proc_ids_8_")]] void kmp_get_place_proc_ids_8_(const int64_t* place, int64_t* ids);
 
 int omp_get_place_num() { return place_num(); }
 [[gnu::alias("omp_get_place_num")]] int omp_get_place_num_();
@@ -83,6 +87,8 @@ int omp_get_partition_num_places() { return current_partition().count; }
 void omp_get_partition_place_nums(int* places) { store_partition(places); }
 void omp_get_partition_place_nums_(int32_t* places) { store_partition(places); }
 void omp_get_partition_place_nums_8_(int64_t* places) { store_partition(places); }
+[[gnu::alias("omp_get_partition_place_nums_8_")]] void kmp_get_partition_place_nums_8_(int64_t* places);
+[[gnu::alias("omp_get_partition_place_nums_8_")]] void kmp_get_partition_place_nums_8(int64_t* places);
 
 }  // extern "C"
 #pragma GCC visibility pop

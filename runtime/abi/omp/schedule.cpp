@@ -48,6 +48,8 @@ void omp_set_schedule(uint32_t kind, int chunk) { set_schedule(kind, chunk); }
 void ompc_set_schedule(uint32_t kind, int chunk) { set_schedule(kind, chunk); }
 void omp_set_schedule_(const uint32_t* kind, const int32_t* chunk) { set_schedule(*kind, *chunk); }
 void omp_set_schedule_8_(const uint32_t* kind, const int64_t* chunk) { set_schedule(*kind, *chunk); }
+void kmp_set_schedule_8(uint32_t kind, int64_t chunk) { set_schedule(kind, chunk); }
+[[gnu::alias("omp_set_schedule_8_")]] void kmp_set_schedule_8_(const uint32_t* kind, const int64_t* chunk);
 
 void omp_get_schedule(uint32_t* kind, int* chunk) {
   *kind = schedule_kind();
@@ -58,6 +60,8 @@ void omp_get_schedule_8_(uint32_t* kind, int64_t* chunk) {
   *kind = schedule_kind();
   *chunk = schedule_chunk();
 }
+[[gnu::alias("omp_get_schedule_8_")]] void kmp_get_schedule_8_(uint32_t* kind, int64_t* chunk);
+[[gnu::alias("omp_get_schedule_8_")]] void kmp_get_schedule_8(uint32_t* kind, int64_t* chunk);
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -72,7 +72,9 @@ void omp_set_default_device(int device) {
   own_current_icvs().default_device = device == omp_get_initial_device() ? kInitialDevice : device;
 }
 void omp_set_default_device_(const int32_t* device) { omp_set_default_device(*device); }
-void omp_set_default_device_8_(const int64_t* device) { omp_set_default_device(static_cast<int>(*device)); }
+void omp_set_default_device_8_(const int64_t* device) { omp_set_default_device(nearest_int(*device)); }
+void kmp_set_default_device_8(int64_t device) { omp_set_default_device(nearest_int(device)); }
+[[gnu::alias("omp_set_default_device_8_")]] void kmp_set_default_device_8_(const int64_t* device);
 
 void* omp_target_alloc(size_t size, int device) {
   if (auto other = next(omp_target_alloc, "omp_target_alloc")) return other(size, device);
