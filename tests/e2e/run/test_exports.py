@@ -40,8 +40,8 @@ for name in sys.stdin.read().split():
 """
 
 
-def stubs() -> list[str]:
-    lines = (ROOT / "runtime" / "abi" / "not_provided.txt").read_text().splitlines()
+def stubs(table: str) -> list[str]:
+    lines = (ROOT / table).read_text().splitlines()
     return [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
 
 
@@ -56,9 +56,13 @@ def test_the_page_of_entry_points():
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_what_is_not_provided_says_so(build):
-    names = stubs()
-    result = subprocess.run([sys.executable, "-c", CALL_STUBS, build / "lib" / "libmarline.so"], input="\n".join(names),
+@pytest.mark.parametrize(("table", "library"), [
+    ("runtime/abi/not_provided.txt", "libmarline.so"), ("offload/not_provided.txt", "marline/libmarline-target.so"),
+])  # fmt: skip
+def test_what_is_not_provided_says_so(build, table, library):
+    names = stubs(table)
+    assert names
+    result = subprocess.run([sys.executable, "-c", CALL_STUBS, build / "lib" / library], input="\n".join(names),
                             capture_output=True, text=True, timeout=SECONDS)  # fmt: skip
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
 
