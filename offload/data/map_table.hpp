@@ -47,6 +47,12 @@ class MapTable {
     return is_variable ? entry : nullptr;
   }
 
+  // Calls `function(entry)` for each map entry, by address.
+  template <class Function>
+  void for_each(Function function) const {
+    visit(entries_.root(), function);
+  }
+
   [[nodiscard]] PlannedConstruct begin_construct(const Items& items) {
     return {.number = ++constructs_, .of_region = items.of_region, .source = items.source};
   }
@@ -94,6 +100,14 @@ class MapTable {
   }
 
  private:
+  template <class Function>
+  static void visit(const Range* at, Function& function) {
+    if (at == nullptr) return;
+    visit(at->left, function);
+    function(*static_cast<const MapEntry*>(at));
+    visit(at->right, function);
+  }
+
   Device* device_;
   RecentRanges entries_;
   Storage storage_;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry points of Clang's code for interoperability objects (OpenMP 5.2, chapter 14 and 18.12). A device that runs
-// its kernels on this processor has no foreign runtime. An object for such a device only holds the device's number and
-// is always ready: when a task has ended, so have its constructs on the device. For devices of libomptarget,
-// libomptarget makes the objects and answers the questions about them. Its `use` and `destroy` do not wait for what the
-// program has put into an object's stream, so this file does: tasks that depend on the construct come after it.
-#include "base/make.hpp"
+// The entry points of Clang's code for interoperability objects (OpenMP 5.2, chapter 14 and 18.12), and those of LLVM
+// 22 and later (InteropAPI.h): the same with preferences, and for dispatch. A device that runs its kernels on this
+// processor has no foreign runtime. An object for such a device only holds the device's number and is always ready:
+// when a task has ended, so have its constructs on the device. For devices of libomptarget, libomptarget makes the
+// objects and answers the questions about them. Its `use` and `destroy` do not wait for what the program has put into
+// an object's stream, so this file does: tasks that depend on the construct come after it.
+#include "abi/clang/interop_object.hpp"
 #include "base/report.hpp"
 #include "device/libomptarget/cuda/cuda_copy.hpp"
 #include "device/libomptarget/libomptarget.hpp"
@@ -26,20 +27,25 @@ namespace {
 
 // omp_interop_property_t and omp_interop_rc_t, as in omp.h.
 constexpr int kDeviceNumber = -5, kContext = -8, kStream = -9, kFirstProperty = -9;
-constexpr int kNoValue = 1, kSuccess = 0, kEmpty = -1, kOutOfRange = -2, kTypeInt = -3;
+constexpr int kNoValue = 1, kSuccess = 0, kEmpty = -1, kOutOfRange = -2, kTypeInt = -3, kOther = -6;
 
-// First word of this library's objects; libomptarget's objects begin with small numbers.
-constexpr uint64_t kMark = 0x6d61726c696e6521;
+// OFFLOAD_SUCCESS and OFFLOAD_FAIL of LLVM's omptarget.h.
+constexpr int kDone = 0, kFailed = -1;
 
-struct Object {
-  uint64_t mark;
-  int device;
+// How a construct is called from LLVM 22 on: interop_ctx_t, dep_pack_t. Nobody uses another version than 0 yet.
+struct Context {
+  uint32_t version;
+  uint32_t flags;  // bit 0: the object is for a dispatch construct that names none; bit 1: nowait
+  int thread;
 };
-
-const Object* as_ours(const void* object) {
-  auto* ours = static_cast<const Object*>(object);
-  return ours != nullptr && ours->mark == kMark ? ours : nullptr;
-}
+struct Dependences {
+  int32_t count;
+  void* list;
+  int32_t other_count;
+  void* others;
+};
+constexpr uint32_t kForDispatch = 1, kNowait = 2;
+constexpr int kTypeOfInit = 1;  // __tgt_interop_init has target as 1, and __tgt_interop_get as 0
 
 template <class Function>
 Function llvm(Function, const char* name) {
@@ -49,14 +55,28 @@ Function llvm(Function, const char* name) {
   return reinterpret_cast<Function>(routine);
 }
 
+void wait_for(const Dependences* dependences) {
+  if (dependences == nullptr) return;
+  wait_for_dependences(dependences->count, dependences->list);
+  wait_for_dependences(dependences->other_count, dependences->others);
+}
+
 // Suspends until all that the program has put into the stream of libomptarget's object has ended. An object without
-// targetsync has no stream.
-void await_stream(void* object, int number) {
+// targetsync has no stream. Then the object's callbacks run.
+void await_stream(void* object, Device* device) {
   auto pointer = llvm(omp_get_interop_ptr, "omp_get_interop_ptr");
   int code = 0;
   void* stream = pointer(object, kStream, &code);
-  if (code != kSuccess || stream == nullptr) return;
-  cuda_await_stream(stream, pointer(object, kContext, &code), destination_of(number).device, "interop");
+  if (code == kSuccess && stream != nullptr) {
+    cuda_await_stream(stream, pointer(object, kContext, &code), device, "interop");
+  }
+  run_callbacks(object);
+}
+
+// The device of an object, as the device's library counts.
+int number_of(const void* object) {
+  Device* device = device_of_foreign_object(object);
+  return device != nullptr ? llvm_number(device) : 0;
 }
 
 void set(int* code, int value) {
@@ -84,32 +104,83 @@ void __tgt_interop_init(void* ident, int32_t thread, void** object, int32_t type
   *object = nullptr;
   if (device == nullptr) return;
   prepare(device);
-  if (device->kind->delegate != nullptr) {
-    return llvm(__tgt_interop_init, "__tgt_interop_init")(ident, thread, object, type, llvm_number(device), 0, nullptr,
-                                                          nowait);
+  if (device->kind->delegate == nullptr) {
+    *object = make_object(to.number);
+    return;
   }
-  auto* made = make<Object>("an interoperability object");
-  *made = {kMark, to.number};
-  *object = made;
+  llvm(__tgt_interop_init, "__tgt_interop_init")(ident, thread, object, type, llvm_number(device), 0, nullptr, nowait);
+  if (*object != nullptr) note_foreign_object(*object, device);
 }
 
 void __tgt_interop_use(void* ident, int32_t thread, void** object, int32_t number, int32_t count, void* list,
                        int32_t nowait) {
   wait_for_dependences(count, list);
-  if (*object == nullptr || as_ours(*object) != nullptr) return;
-  await_stream(*object, number);
+  Device* device = device_of_foreign_object(*object);
+  if (device == nullptr) return;
+  await_stream(*object, device);
   llvm(__tgt_interop_use, "__tgt_interop_use")(ident, thread, object, number, 0, nullptr, nowait);
 }
 
 void __tgt_interop_destroy(void* ident, int32_t thread, void** object, int32_t number, int32_t count, void* list,
                            int32_t nowait) {
   wait_for_dependences(count, list);
-  if (*object != nullptr && as_ours(*object) == nullptr) {
-    await_stream(*object, number);
+  if (Device* device = device_of_foreign_object(*object)) {
+    await_stream(*object, device);
+    forget_foreign_object(*object);
     return llvm(__tgt_interop_destroy, "__tgt_interop_destroy")(ident, thread, object, number, 0, nullptr, nowait);
   }
-  std::free(*object);
+  free_object(*object);
   *object = nullptr;
+}
+
+// An object of a dispatch construct is never released by the program. On a device of this library it is the device's
+// only one; libomptarget's would have to be waited for at each taskwait.
+void* __tgt_interop_get(void* ident, int32_t type, int64_t number, int32_t, void*, const Context* context,
+                        const Dependences* dependences) {
+  wait_for(dependences);
+  Destination to = destination_of(number);
+  if (to.device == nullptr) return nullptr;
+  bool for_dispatch = (context->flags & kForDispatch) != 0;
+  if (to.device->kind->delegate == nullptr) {
+    prepare(to.device);
+    return for_dispatch ? permanent_object(to.number) : make_object(to.number);
+  }
+  if (for_dispatch) {
+    fatal(
+        "dispatch on device %d needs an interoperability object, and none is given: make one (interop init) and name "
+        "it in dispatch interop(...)",
+        to.number);
+  }
+  void* object = nullptr;
+  __tgt_interop_init(ident, context->thread, &object, type + kTypeOfInit, to.number, 0, nullptr,
+                     (context->flags & kNowait) != 0);
+  return object;
+}
+
+int __tgt_interop_use60(void* ident, void* object, const Context* context, const Dependences* dependences) {
+  wait_for(dependences);
+  if (object == nullptr) return kFailed;
+  __tgt_interop_use(ident, context->thread, &object, number_of(object), 0, nullptr, (context->flags & kNowait) != 0);
+  return kDone;
+}
+
+int __tgt_interop_release(void* ident, void* object, const Context* context, const Dependences* dependences) {
+  wait_for(dependences);
+  if (object == nullptr) return kFailed;
+  __tgt_interop_destroy(ident, context->thread, &object, number_of(object), 0, nullptr,
+                        (context->flags & kNowait) != 0);
+  return kDone;
+}
+
+// The function is called when all that the object's stream holds has ended. Nothing is in flight for an object of this
+// library.
+int ompx_interop_add_completion_callback(void* object, CompletionCallback* function, void* data) {
+  if (object == nullptr || function == nullptr) return kOther;
+  if (as_ours(object) != nullptr) {
+    function(object, data);
+    return kSuccess;
+  }
+  return add_callback(object, function, data) ? kSuccess : kOther;
 }
 
 int omp_get_num_interop_properties(const void* object) {

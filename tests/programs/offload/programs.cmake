@@ -119,6 +119,8 @@ offload(teams_loop                  regions  19,22,gcc   1,4 usual,gpu,stock)
 offload(inside                      regions  all         1,4 usual,parts,clustered,stock SANITIZED)
 # Clang 16 stops at its own code for it. LLVM crashes on devices without such objects.
 offload(interop                     routines 14,19,22    1,4 usual,gpu)
+# Objects, listings and data environment of devices of Marline's own.
+offload(newer_interop               routines 19,22       1,4 host,process)
 offload(unified                     map      clang       1,4 host,stock)
 # GCC 12 does not know the clause.
 offload(uses_allocators             routines 16,19,22    1,4 usual)
