@@ -53,6 +53,41 @@ static void run(fill_t fill, int round) {
   for (int i = kHalf; i < kItems; i++) CHECK_EQ(data[i], 101);
 }
 
+/* The same by the calls of LLVM 22 and later, in which the construct does not name the device. */
+void* __tgt_interop_get(void*, int, long, int, void*, unsigned* context, void*);
+int __tgt_interop_use60(void*, void*, unsigned* context, void*), __tgt_interop_release(void*, void*, unsigned*, void*);
+int ompx_interop_add_completion_callback(void*, void (*)(void*, void*), void*);
+#pragma weak __tgt_interop_get /* the library that the program is linked with is older */
+#pragma weak __tgt_interop_use60
+#pragma weak __tgt_interop_release
+#pragma weak ompx_interop_add_completion_callback
+
+static int completions;
+
+static void completed(void* object, void* data) { completions += object != NULL && data == &completions; }
+
+static void run_newer(fill_t fill) {
+  unsigned context[3] = {0}; /* version, flags, thread */
+  unsigned long long at = 0;
+#pragma omp target data use_device_addr(data)
+  at = (unsigned long long)data;
+  void* object = __tgt_interop_get(NULL, 1 /* targetsync */, 0, 0, NULL, context, NULL);
+  void* stream = omp_get_interop_ptr(object, omp_ipr_targetsync, NULL);
+  CHECK(stream != NULL);
+  CHECK_EQ(ompx_interop_add_completion_callback(object, completed, &completions), 0);
+  fill_slowly(fill, at, 300, kItems, stream);
+  CHECK_EQ(completions, 0);
+  CHECK_EQ(__tgt_interop_use60(NULL, object, context, NULL), 0);
+  CHECK_EQ(completions, 1);
+#pragma omp target update from(data)
+  for (int i = 0; i < kItems; i++) CHECK_EQ(data[i], 300);
+  fill_slowly(fill, at, 400, kItems, stream);
+  CHECK_EQ(__tgt_interop_release(NULL, object, context, NULL), 0);
+  CHECK_EQ(completions, 1);
+#pragma omp target update from(data)
+  for (int i = 0; i < kItems; i++) CHECK_EQ(data[i], 400);
+}
+
 int main(int argc, char** argv) {
   int suspends = argc > 1 && strcmp(argv[1], "suspends") == 0;
   void* driver = dlopen("libcuda.so", RTLD_NOW);
@@ -65,6 +100,7 @@ int main(int argc, char** argv) {
     run(fill, round);
 #pragma omp taskwait
   }
+  run_newer(fill);
 #pragma omp target exit data map(delete : data)
   CHECK_EQ(others, kRounds);
   CHECK(!suspends || others_seen == kRounds);
