@@ -94,6 +94,10 @@ int main(int argc, char** argv) {
   fill_t fill = driver ? (fill_t)dlsym(driver, "cuMemsetD32Async") : NULL;
   CHECK(fill != NULL);
 #pragma omp target enter data map(to : data)
+  if (argc > 1 && strcmp(argv[1], "dispatch") == 0) {
+    unsigned for_dispatch[3] = {0, 1, 0};
+    return __tgt_interop_get(NULL, 1, 0, 0, NULL, for_dispatch, NULL) != NULL;
+  }
 #pragma omp parallel num_threads(1)
   for (int round = 0; round < kRounds; round++) {
 #pragma omp task untied
