@@ -8,12 +8,14 @@
 #ifndef MARLINE_MPI_INSIDE_H
 #define MARLINE_MPI_INSIDE_H
 
+#include "base/device_threads.h"
 #include "base/mpi_library.h"
 #include "marline/marline.h"
 
 /* Lasts to the end of the block, which an error handler's C++ exception may leave. */
 #define INSIDE_MPI                                                                     \
   __attribute__((cleanup(marline_library_leave))) marline_library_call_t library_call; \
+  device_threads_prepare();                                                            \
   marline_library_enter(&library_call)
 
 #endif

@@ -13,6 +13,7 @@
 #include "../pmpi/abi.h"
 #include "../pmpi/caller.h"
 #include "../pmpi/library.h"
+#include "base/device_threads.h"
 #include "base/report.h"
 
 NextMpi mpi_itself;
@@ -69,6 +70,7 @@ static void resolve(void) {
           kNeeded[i]);
   }
   pmpi_resolve(&mpi_functions);
+  device_threads_open();
   const ObjectRange library = object_range(pmpi_function("PMPI_Get_library_version"));
   for (size_t i = 0; i < pmpi_table_size; ++i) {
     const void* inside = function_of(&inside_functions, i);

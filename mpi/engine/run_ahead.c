@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/device_memory.h"
 #include "base/options.h"
 #include "base/report.h"
 #include "comm/comm.h"
@@ -227,10 +228,13 @@ static bool is_small(MPI_Count count, MPI_Datatype datatype) {
 static Sample* copy(const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, int* size) {
   if (!is_small(count, datatype) || next_mpi.pack_size((int)count, datatype, comm, size) != MPI_SUCCESS) return NULL;
   Sample* sample = malloc(sizeof *sample + (size_t)*size);
+  if (sample == NULL) return NULL;
+  const DeviceSpan span = device_memory_span(buf, count, datatype, "MPI_Send");
   const int room = *size;
   *size = 0;
-  if (sample == NULL || next_mpi.pack(buf, (int)count, datatype, sample->bytes, room, size, comm) == MPI_SUCCESS)
-    return sample;
+  const int error = next_mpi.pack(span.base, (int)count, datatype, sample->bytes, room, size, comm);
+  free(span.bytes);
+  if (error == MPI_SUCCESS) return sample;
   free(sample);
   return NULL;
 }

@@ -28,6 +28,16 @@ LANES = {"": "kLaneOfObject", "alone": "kLaneAlone", "exposure": "kLaneExposure"
 COMPLETED = ("Barrier", "Bcast", "Reduce", "Allreduce")  # a rank that has not entered them can: speculation_stop.c
 SAME_SIZE = ("MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Reduce_scatter_block", "MPI_Scan", "MPI_Exscan")
 ONLY_USE_REQUESTS = {"MPI_Test", "MPI_Cancel"}  # these take a request and are not in the table
+# Reductions: how many elements the process sends and receives (device_memory.h).
+REDUCTIONS = {
+    "MPI_Reduce": ("root == MPI_PROC_NULL || root == MPI_ROOT ? 0 : count",
+                   "device_reduction_is_root(root, comm) ? count : 0"),
+    "MPI_Allreduce": ("count", "count"),
+    "MPI_Scan": ("count", "count"),
+    "MPI_Exscan": ("count", "count"),
+    "MPI_Reduce_scatter_block": ("device_reduction_block(recvcount, comm)", "recvcount"),
+    "MPI_Reduce_scatter": ("device_reduction_sum$c(recvcounts, comm)", "device_reduction_own$c(recvcounts, comm)"),
+}
 WRAPPERS = Pieces("wrappers.c.in")
 WAYS = {"send", "receive", "sendrecv", "starts_send", "makes_send", "makes_parts", "collective", "helper",
         "names", "by_hand"}
@@ -216,7 +226,7 @@ def point_to_point(call: Call, prototypes: dict[str, tuple[Parameter, ...] | Non
 def sendrecv(call: Call) -> str:
     return WRAPPERS.fill("sendrecv" if call.parameter("sendbuf") else "sendrecv_replace",
                          as_it_is=left_as_it_is(call, "!engine_takes(__builtin_return_address(0))"),
-                         enter_scope=in_a_scope(call), c="_c" if call.is_large else "",
+                         enter_scope=in_a_scope(call), c="_c" if call.is_large else "", name=call.name,
                          count="MPI_Count" if call.is_large else "int",
                          description=description(call, "scope"))  # fmt: skip
 
@@ -235,10 +245,22 @@ def in_order(call: Call) -> str:
     return WRAPPERS.fill("in_order", description=description(call))
 
 
+def begin_on_device(call: Call) -> str:
+    """Before a reduction: its nonblocking form may not take device memory."""
+    if call.name.removesuffix("_c") not in REDUCTIONS:
+        return ""
+    numbers = REDUCTIONS[call.name.removesuffix("_c")]
+    sent, received = (number.replace("$c", "_c" if call.is_large else "") for number in numbers)
+    return WRAPPERS.fill("begin_on_device", name=call.name, sent=sent, received=received)
+
+
 def collective(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
+    begin = begin_on_device(call)
     return WRAPPERS.fill("collective", next=call.next, name=call.name, collective_call=collective_call(call),
-                         description=description(call), twin=twin(call, prototypes),
-                         same_size=same_size(call))  # fmt: skip
+                         begin_on_device=begin, description=description(call), twin=twin(call, prototypes),
+                         same_size=same_size(call),
+                         complete=WRAPPERS.fill("complete_on_device" if begin else "complete",
+                                                description=description(call)))  # fmt: skip
 
 
 def begun(call: Call) -> str:

@@ -15,6 +15,7 @@
 #include "device/contract/wait.hpp"
 #include "device/contract/pending_constructs.hpp"
 #include "device/libomptarget/cuda/cuda_driver.hpp"
+#include "device/libomptarget/cuda/cuda_provided.hpp"
 #include "device/libomptarget/library_call.hpp"
 #include "device/libomptarget/copies.hpp"
 #include "device/libomptarget/library.hpp"
@@ -310,8 +311,10 @@ StagedConstruct* on_heap(StagedConstruct& construct) {
 // The driver and libomptarget count the same GPUs in the same order, with two exceptions: the program has images for
 // devices of several makers, or libomptarget leaves out GPUs for which the program has no image. In these cases the
 // facts stay unknown.
+bool is_numbered_as_gpu() { return cuda_gpu_count() == g_count && !have_amds_image(); }
+
 void describe(int index, DeviceFacts& facts) {
-  if (cuda_gpu_count() == g_count && !have_amds_image()) {
+  if (is_numbered_as_gpu()) {
     cuda_describe(index, facts);
   } else {
     facts = {};
@@ -324,7 +327,9 @@ void describe(int index, DeviceFacts& facts) {
   if (facts.uid[0] == '\0') std::snprintf(facts.uid, sizeof facts.uid, "libomptarget-%d", index);
 }
 
-void start(Device*) {}
+void start(Device* device) {
+  if (is_numbered_as_gpu()) provide_cuda_memory(device, device->index);
+}
 void stop(Device*) {}
 void progress(Device*) {
   if (poll(nullptr) + poll_cuda_copies() == 0) sched_yield();

@@ -31,6 +31,9 @@ template <class Function>
 // The context in which that memory can be used; null: it is not memory of an NVIDIA GPU.
 [[nodiscard]] void* cuda_context_of(uint64_t address);
 
+// Makes the context of a GPU, which libomptarget uses, too, current in the calling thread, if the thread has none.
+void make_cuda_context_current(int gpu);
+
 // The scope in which a context is current in the calling thread.
 class CudaContext {
  public:

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Copies buffers that are in device memory.
+ */
+#include "base/device_memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pmpi/abi.h"
+#include "../pmpi/library.h"
+#include "base/report.h"
+
+/* Whether its blocking reductions take device memory, and its nonblocking ones do not. */
+static bool is_open_mpi(void) {
+  static atomic_int known; /* any thread; relaxed: all find the same. 0: not known, 1: it is, 2: it is not */
+  if (atomic_load_explicit(&known, memory_order_relaxed) == 0) {
+    char version[64];
+    pmpi_version_of(pmpi_handle(), version, sizeof version);
+    atomic_store_explicit(&known, strncmp(version, "Open MPI", 8) == 0 ? 1 : 2, memory_order_relaxed);
+  }
+  return atomic_load_explicit(&known, memory_order_relaxed) == 1;
+}
+
+static bool is_on_device(const void* buffer) {
+  const marline_device_memory_t* memory = device_memory();
+  return memory != NULL && buffer != NULL && buffer != MPI_IN_PLACE && memory->holds(buffer) == 1;
+}
+
+static void* allocate(size_t bytes, const char* call) {
+  void* memory = malloc(bytes > 0 ? bytes : 1);
+  if (memory == NULL) report_fatal("%s of device memory: no memory for a copy of %zu bytes", call, bytes);
+  return memory;
+}
+
+static void read_all(void* to, const void* from, size_t bytes, const char* call) {
+  if (bytes > 0 && device_memory()->read(to, from, bytes) != 0)
+    report_fatal("%s: cannot copy %zu bytes from device memory at %p to the host", call, bytes, from);
+}
+
+/* Where the elements' bytes are, from the buffer's address on. */
+typedef struct Range {
+  MPI_Count begin;
+  size_t bytes;
+  bool has_gaps;
+} Range;
+
+static Range range_of(MPI_Count count, MPI_Datatype datatype) {
+  MPI_Aint unused = 0, extent = 0, lower = 0, true_extent = 0;
+  MPI_Count size = 0;
+  if (count <= 0 || next_mpi.type_get_extent(datatype, &unused, &extent) != MPI_SUCCESS ||
+      next_mpi.type_get_true_extent(datatype, &lower, &true_extent) != MPI_SUCCESS ||
+      next_mpi.type_size_x(datatype, &size) != MPI_SUCCESS)
+    return (Range){0, 0, false};
+  const MPI_Count last = (count - 1) * (MPI_Count)extent;
+  return (Range){.begin = lower + (last < 0 ? last : 0),
+                 .bytes = (size_t)(true_extent + (last < 0 ? -last : last)),
+                 .has_gaps = size != true_extent || (count > 1 && size != extent)};
+}
+
+DeviceSpan device_memory_span(const void* buffer, MPI_Count count, MPI_Datatype datatype, const char* call) {
+  if (!is_on_device(buffer)) return (DeviceSpan){NULL, buffer};
+  const Range range = range_of(count, datatype);
+  char* bytes = allocate(range.bytes, call);
+  read_all(bytes, (const char*)buffer + range.begin, range.bytes, call);
+  return (DeviceSpan){bytes, bytes - range.begin};
+}
+
+/* Reductions ------------------------------------------------------------------------------------------------------- */
+
+/* A copy of one buffer. `reads`: with the elements in it. The result is written back as a whole, so bytes between the
+ * elements must not exist: they may change meanwhile. */
+static char* copy_of(const void* buffer, const Range* range, bool reads, const char* call) {
+  if (range->has_gaps)
+    report_fatal(
+        "%s of device memory with a datatype that has gaps: Marline calls the nonblocking form, which Open MPI does "
+        "not have for device memory; pass a datatype without gaps, or a buffer of the host",
+        call);
+  char* copy = allocate(range->bytes, call);
+  if (reads) read_all(copy, (const char*)buffer + range->begin, range->bytes, call);
+  return copy;
+}
+
+DeviceReduction device_reduction_begin(const char* call, const void* sendbuf, MPI_Count sent, void* recvbuf,
+                                       MPI_Count received, MPI_Datatype datatype) {
+  DeviceReduction reduction = {.sendbuf = sendbuf, .recvbuf = recvbuf, .call = call};
+  if (device_memory() == NULL || !is_open_mpi()) return reduction;
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  if (!in_place && sent > 0 && is_on_device(sendbuf)) {
+    const Range range = range_of(sent, datatype);
+    reduction.copies[0] = copy_of(sendbuf, &range, true, call);
+    reduction.sendbuf = (char*)reduction.copies[0] - range.begin;
+  }
+  if (received > 0 && is_on_device(recvbuf)) {
+    /* In place, MPI_Reduce_scatter reads the elements of all processes here. */
+    const Range range = range_of(in_place && sent > received ? sent : received, datatype);
+    const Range result = range_of(received, datatype);
+    reduction.copies[1] = copy_of(recvbuf, &range, in_place, call);
+    reduction.recvbuf = (char*)reduction.copies[1] - range.begin;
+    reduction.result = (char*)recvbuf + range.begin;
+    reduction.result_bytes = result.bytes;
+  }
+  return reduction;
+}
+
+int device_reduction_end(const DeviceReduction* reduction, int error) {
+  if (error == MPI_SUCCESS && reduction->result_bytes > 0 &&
+      device_memory()->write(reduction->result, reduction->copies[1], reduction->result_bytes) != 0)
+    report_fatal("%s: cannot copy %zu bytes to device memory at %p", reduction->call, reduction->result_bytes,
+                 reduction->result);
+  free(reduction->copies[0]);
+  free(reduction->copies[1]);
+  return error;
+}
+
+bool device_reduction_is_root(int root, MPI_Comm comm) {
+  int between_groups = 0, rank = 0;
+  if (root == MPI_ROOT) return true;
+  if (next_mpi.comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) return false;
+  return next_mpi.comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
+}
+
+static int size_of(MPI_Comm comm) {
+  int size = 0;
+  return next_mpi.comm_size(comm, &size) == MPI_SUCCESS ? size : 0;
+}
+
+static int rank_of(MPI_Comm comm) {
+  int rank = 0;
+  return next_mpi.comm_rank(comm, &rank) == MPI_SUCCESS ? rank : 0;
+}
+
+MPI_Count device_reduction_sum(const int* counts, MPI_Comm comm) {
+  MPI_Count sum = 0;
+  for (int i = size_of(comm) - 1; i >= 0; --i) sum += counts[i];
+  return sum;
+}
+
+MPI_Count device_reduction_own(const int* counts, MPI_Comm comm) { return counts[rank_of(comm)]; }
+
+MPI_Count device_reduction_sum_c(const MPI_Count* counts, MPI_Comm comm) {
+  MPI_Count sum = 0;
+  for (int i = size_of(comm) - 1; i >= 0; --i) sum += counts[i];
+  return sum;
+}
+
+MPI_Count device_reduction_own_c(const MPI_Count* counts, MPI_Comm comm) { return counts[rank_of(comm)]; }
+
+MPI_Count device_reduction_block(MPI_Count count, MPI_Comm comm) { return count * size_of(comm); }
