@@ -7,6 +7,7 @@
 #   run_ranks.sh plain|marline openmpi|mpich RANKS THREADS [option]... PROGRAM [ARGUMENT]...
 #     -e VAR=VALUE  for the ranks           -m MPI      Marline's library for that MPI, instead of the program's
 #     -p LIBRARY    preloaded before Marline's          -b LIBRARY  preloaded after it
+#     -l FOLDERS    searched for libraries after Marline's
 #     -o REGEX      a line of the output must match
 #     -f REGEX      the run must fail, without a time-out, and a line of its output must match
 #
@@ -15,13 +16,14 @@ set -u
 mode=$1 mpi=$2 ranks=$3 threads=$4
 shift 4
 library_mpi=$mpi
-front='' behind='' must_match='' must_fail=''
+front='' behind='' folders='' must_match='' must_fail=''
 environment=("OMP_NUM_THREADS=$threads" "OMP_WAIT_POLICY=passive")
-while getopts 'e:p:b:m:o:f:' option; do
+while getopts 'e:p:b:l:m:o:f:' option; do
   case $option in
     e) environment+=("$OPTARG") ;;
     p) front="$OPTARG:" ;;
     b) behind=":$OPTARG" ;;
+    l) folders=":$OPTARG" ;;
     m) library_mpi=$OPTARG ;;
     o) must_match=$OPTARG ;;
     f) must_fail=$OPTARG ;;
@@ -32,10 +34,10 @@ shift $((OPTIND - 1))
 
 if [ "$mode" = marline ]; then
   lib=$MARLINE_PREFIX/lib
-  environment+=("LD_LIBRARY_PATH=$lib/marline/compat"
+  environment+=("LD_LIBRARY_PATH=$lib/marline/compat$folders"
                 "LD_PRELOAD=$front$lib/marline/$library_mpi/libmarline-mpi.so:$lib/libmarline.so$behind")
 else
-  environment+=("LD_LIBRARY_PATH=$MARLINE_STOCK_OPENMP")
+  environment+=("LD_LIBRARY_PATH=$MARLINE_STOCK_OPENMP$folders" ${behind:+"LD_PRELOAD=${behind#:}"})
 fi
 # Test machines are small, and containers run as root.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
