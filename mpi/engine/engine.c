@@ -126,9 +126,9 @@ void engine_wait(Pending* pending) {
 }
 
 /* The answer to a message is often nearly there when its receive is posted. So before a task is suspended its operation
- * is tested for about a microsecond, three times what a suspension and a resumption take. Where this was in vain several
- * times in a row, it is left out, and tried again now and then. Not where ranks share cores, as the sender may need this
- * one. */
+ * is tested for about a microsecond, three times what a suspension and a resumption take. Where this was in vain
+ * several times in a row, it is left out, and tried again now and then. Not where ranks share cores, as the sender may
+ * need this one. */
 enum { kTests = 25, kFailures = 4, kLeftOut = 64 };
 
 /* Above 0: so many more failures are accepted; else the negative number of calls for which the tests were left out.
