@@ -25,7 +25,7 @@ struct Callback {
 struct Foreign {
   void* object;
   Device* device;
-  List<Callback> callbacks;
+  List<Callback> callbacks{};
   Foreign* next = nullptr;
 };
 
