@@ -4,7 +4,7 @@
  * They do what the routines of OpenMP do with the same value; a value that no int has counts as the nearest int. Then
  * what variables say about one device (OpenMP 6.0, section 4.3), as LLVM 24's libraries ask it.
  *
- * Covers: LLVM routines with 8-byte integers
+ * Covers: LLVM routines with wide integers
  */
 #include "../check.h"
 #include <limits.h>

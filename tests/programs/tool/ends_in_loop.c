@@ -3,7 +3,7 @@
  * A tool ends while the threads are in dynamic loops, at different places of different loops. As long as it is there,
  * it is told of each chunk; after it, threads may take several at a time. Each iteration runs once, before and after.
  *
- * Covers: parallel, for(schedule:dynamic, nowait), atomic(update)
+ * Covers: parallel, for(schedule:dynamic, nowait), atomic
  */
 #define TOOL_LOOKS_UP
 #include "../tool.h"

@@ -5,7 +5,7 @@
  * a foreign runtime an object is always ready; the objects of dispatch are never released, and there is one a device.
  * Then LLVM's listings of devices and of what is mapped.
  *
- * Covers: interop
+ * Covers: entry points of other compilers
  */
 #include "../device.h"
 #include <stdint.h>
