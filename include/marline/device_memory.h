@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The memory of devices in calls of other libraries: what a library that drives devices, as libmarline-target does,
- * offers to one that wraps a library which takes addresses of such memory, as libmarline-mpi wraps a GPU-aware MPI.
- * Programs do not need it. The conventions of marline.h hold here, too.
+ * The memory of devices in calls of other libraries. libmarline-target gives these functions to libmarline-mpi, so that
+ * any thread can call a GPU-aware MPI with addresses of such memory. Programs do not need it. The conventions of
+ * marline.h hold here, too.
  */
 #ifndef MARLINE_DEVICE_MEMORY_H
 #define MARLINE_DEVICE_MEMORY_H
@@ -18,11 +18,11 @@ extern "C" {
 typedef struct marline_device_memory {
   size_t bytes; /* sizeof(marline_device_memory_t) in the library: later versions add fields at the end */
   /* Makes the calling thread ready for libraries that call the devices' driver in it: NVIDIA's driver needs a context
-   * that is current in the thread. Changes nothing in a thread that is ready. */
-  void (*prepare_thread)(void);
+   * that is current in the thread. Changes nothing in a thread that is ready. Returns 0 if the thread is ready now. */
+  int (*prepare_thread)(void);
   /* 1 if the address is in a device's memory, which the host cannot touch; otherwise 0. */
   int (*holds)(const void* address);
-  /* Copy between the host and such memory, and return 0 when the bytes are there. `read` never suspends; `write` may
+  /* Copy between the host and such memory, and return 0 when the bytes are there. They block the thread, and never
    * suspend the calling task. */
   int (*read)(void* to, const void* from, size_t bytes);
   int (*write)(void* to, const void* from, size_t bytes);

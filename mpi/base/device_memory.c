@@ -12,7 +12,7 @@
 #include "../pmpi/library.h"
 #include "base/report.h"
 
-/* Whether its blocking reductions take device memory, and its nonblocking ones do not. */
+/* Whether the library is Open MPI: its blocking reductions take device memory, and its nonblocking ones do not. */
 static bool is_open_mpi(void) {
   static atomic_int known; /* any thread; relaxed: all find the same. 0: not known, 1: it is, 2: it is not */
   if (atomic_load_explicit(&known, memory_order_relaxed) == 0) {
@@ -43,20 +43,15 @@ static void read_all(void* to, const void* from, size_t bytes, const char* call)
 typedef struct Range {
   MPI_Count begin;
   size_t bytes;
-  bool has_gaps;
 } Range;
 
 static Range range_of(MPI_Count count, MPI_Datatype datatype) {
   MPI_Aint unused = 0, extent = 0, lower = 0, true_extent = 0;
-  MPI_Count size = 0;
   if (count <= 0 || next_mpi.type_get_extent(datatype, &unused, &extent) != MPI_SUCCESS ||
-      next_mpi.type_get_true_extent(datatype, &lower, &true_extent) != MPI_SUCCESS ||
-      next_mpi.type_size_x(datatype, &size) != MPI_SUCCESS)
-    return (Range){0, 0, false};
+      next_mpi.type_get_true_extent(datatype, &lower, &true_extent) != MPI_SUCCESS)
+    return (Range){0, 0};
   const MPI_Count last = (count - 1) * (MPI_Count)extent;
-  return (Range){.begin = lower + (last < 0 ? last : 0),
-                 .bytes = (size_t)(true_extent + (last < 0 ? -last : last)),
-                 .has_gaps = size != true_extent || (count > 1 && size != extent)};
+  return (Range){.begin = lower + (last < 0 ? last : 0), .bytes = (size_t)(true_extent + (last < 0 ? -last : last))};
 }
 
 DeviceSpan device_memory_span(const void* buffer, MPI_Count count, MPI_Datatype datatype, const char* call) {
@@ -69,34 +64,31 @@ DeviceSpan device_memory_span(const void* buffer, MPI_Count count, MPI_Datatype 
 
 /* Reductions ------------------------------------------------------------------------------------------------------- */
 
-/* A copy of one buffer. `reads`: with the elements in it. The result is written back as a whole, so bytes between the
- * elements must not exist: they may change meanwhile. */
-static char* copy_of(const void* buffer, const Range* range, bool reads, const char* call) {
-  if (range->has_gaps)
-    report_fatal(
-        "%s of device memory with a datatype that has gaps: Marline calls the nonblocking form, which Open MPI does "
-        "not have for device memory; pass a datatype without gaps, or a buffer of the host",
-        call);
+bool device_reductions_are_copied(void) { return device_memory() != NULL && is_open_mpi(); }
+
+/* A copy of one buffer, as Open MPI's own for blocking reductions (ompi/mca/coll/cuda): the result is written back as a
+ * whole, with what the buffer held before where MPI writes nothing (between elements, MPI_Exscan's first process). */
+static char* copy_of(const void* buffer, const Range* range, const char* call) {
   char* copy = allocate(range->bytes, call);
-  if (reads) read_all(copy, (const char*)buffer + range->begin, range->bytes, call);
+  read_all(copy, (const char*)buffer + range->begin, range->bytes, call);
   return copy;
 }
 
 DeviceReduction device_reduction_begin(const char* call, const void* sendbuf, MPI_Count sent, void* recvbuf,
                                        MPI_Count received, MPI_Datatype datatype) {
   DeviceReduction reduction = {.sendbuf = sendbuf, .recvbuf = recvbuf, .call = call};
-  if (device_memory() == NULL || !is_open_mpi()) return reduction;
   const bool in_place = sendbuf == MPI_IN_PLACE;
   if (!in_place && sent > 0 && is_on_device(sendbuf)) {
     const Range range = range_of(sent, datatype);
-    reduction.copies[0] = copy_of(sendbuf, &range, true, call);
+    reduction.copies[0] = copy_of(sendbuf, &range, call);
     reduction.sendbuf = (char*)reduction.copies[0] - range.begin;
   }
-  if (received > 0 && is_on_device(recvbuf)) {
-    /* In place, MPI_Reduce_scatter reads the elements of all processes here. */
-    const Range range = range_of(in_place && sent > received ? sent : received, datatype);
+  /* In place, MPI_Reduce_scatter reads the elements of all processes here, also for a process without a result. */
+  const MPI_Count held = in_place && sent > received ? sent : received;
+  if (held > 0 && is_on_device(recvbuf)) {
+    const Range range = range_of(held, datatype);
     const Range result = range_of(received, datatype);
-    reduction.copies[1] = copy_of(recvbuf, &range, in_place, call);
+    reduction.copies[1] = copy_of(recvbuf, &range, call);
     reduction.recvbuf = (char*)reduction.copies[1] - range.begin;
     reduction.result = (char*)recvbuf + range.begin;
     reduction.result_bytes = result.bytes;

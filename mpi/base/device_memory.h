@@ -36,10 +36,13 @@ typedef struct DeviceReduction {
   void* copies[2]; /* to be freed */
 } DeviceReduction;
 
+/* Whether reductions of device memory need copies. */
+bool device_reductions_are_copied(void);
+
 /* `sent`, `received`: numbers of elements of this process; 0: the buffer is not significant. */
 DeviceReduction device_reduction_begin(const char* call, const void* sendbuf, MPI_Count sent, void* recvbuf,
                                        MPI_Count received, MPI_Datatype datatype);
-/* May suspend. Returns `error`, after it has copied the result to the device if that is MPI_SUCCESS. */
+/* Does not suspend. Returns `error`, after it has copied the result to the device if that is MPI_SUCCESS. */
 int device_reduction_end(const DeviceReduction* reduction, int error);
 
 /* Whether this process gets the result of MPI_Reduce. */

@@ -13,7 +13,5 @@ void device_threads_open(void) { device_memory_word = marline_device_memory_word
 
 void device_threads_prepare_this(void) {
   static _Thread_local bool is_prepared;
-  if (is_prepared) return;
-  device_memory()->prepare_thread();
-  is_prepared = true;
+  if (!is_prepared) is_prepared = device_memory()->prepare_thread() == 0;
 }

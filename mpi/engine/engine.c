@@ -12,10 +12,12 @@
 #include <sched.h>
 
 #include "../pmpi/caller.h"
+#include "base/later_tool.h"
 #include "engine/counters.h"
 #include "engine/owner.h"
 #include "engine/progress_thread.h"
 #include "engine/waiting.h"
+#include "engine/yields.h"
 #include "marline/devices.h"
 
 _Atomic(Pending*) engine_inbox;
@@ -126,19 +128,26 @@ void engine_wait(Pending* pending) {
 }
 
 /* The answer to a message is often nearly there when its receive is posted. So before a task is suspended its operation
- * is tested for about a microsecond, three times what a suspension and a resumption take. Where this was in vain
- * several times in a row, it is left out, and tried again now and then. Not where ranks share cores, as the sender may
- * need this one. */
-enum { kTests = 25, kFailures = 4, kLeftOut = 64 };
+ * is tested for a microsecond, about twice what a suspension and a resumption take. Where this was in vain several
+ * times in a row, it is left out, and tried again now and then. Not where ranks share cores or MPI gives its core away
+ * in each test, as the sender may need the core; nor where a tool would see each test. */
+enum { kTestsLast = 1000 /* ns */, kFailures = 4, kLeftOut = 64 };
 
 /* Above 0: so many more failures are accepted; else the negative number of calls for which the tests were left out.
  * Relaxed: it is a guess, and a lost update does no harm. */
 static _Atomic int patience = kFailures;
 
+/* As poller.c has it. Another thread may have switched it off for a poll: then one call's tests yield. */
+static bool gives_core_in_tests(void) {
+  if (opal_progress_set_yield_when_idle == NULL || !opal_progress_set_yield_when_idle(false)) return false;
+  (void)opal_progress_set_yield_when_idle(true);
+  return true;
+}
+
 static bool tests_again(void) {
-  if (owner_exists() || gives_core_away() || marline_shares_cores() == 1) return false;
+  if (owner_exists() || gives_core_away() || marline_shares_cores() == 1 || later_tool_count > 0) return false;
   const int left = atomic_load_explicit(&patience, memory_order_relaxed);
-  if (left > 0) return true;
+  if (left > 0) return !gives_core_in_tests();
   atomic_store_explicit(&patience, left > -kLeftOut ? left - 1 : 1, memory_order_relaxed);
   return false;
 }
@@ -152,7 +161,10 @@ static void note_tests(bool completed) {
 static int test_for_a_while(MPI_Request* request, int* flag, MPI_Status* status) {
   int error = next_mpi.test(request, flag, status);
   if (error != MPI_SUCCESS || *flag || !tests_again()) return error;
-  for (int i = 0; i < kTests && error == MPI_SUCCESS && !*flag; ++i) error = next_mpi.test(request, flag, status);
+  const uint64_t end = counters_clock() + kTestsLast;
+  do {
+    error = next_mpi.test(request, flag, status);
+  } while (error == MPI_SUCCESS && !*flag && counters_clock() < end);
   note_tests(*flag);
   return error;
 }

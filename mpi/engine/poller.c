@@ -16,6 +16,7 @@
 #include "engine/owner.h"
 #include "engine/progress_thread.h"
 #include "engine/run_ahead.h"
+#include "engine/yields.h"
 #include "marline/devices.h"
 
 static marline_hook_t* hook; /* of a poller that is one; written at MPI_Init */
@@ -35,10 +36,6 @@ static void empty_inbox(void) {
     oldest = next;
   }
 }
-
-/* A function of Open MPI (opal/runtime/opal_progress.h, versions 1.7 to 5): returns the previous value. Other
- * libraries do not have it. */
-extern bool opal_progress_set_yield_when_idle(bool yields) __attribute__((weak));
 
 /* If there are more ranks than cores, Open MPI gives the core away in each call that finds nothing. A poll must not
  * do so: a thread that has tasks to run polls between them, and a thread that has none gives the core away itself. */

@@ -328,7 +328,7 @@ void describe(int index, DeviceFacts& facts) {
 }
 
 void start(Device* device) {
-  if (is_numbered_as_gpu()) provide_cuda_memory(device, device->index);
+  if (is_numbered_as_gpu()) provide_cuda_memory(device->index);
 }
 void stop(Device*) {}
 void progress(Device*) {

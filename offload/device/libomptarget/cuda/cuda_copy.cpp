@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starts copies in the driver's streams and polls for their ends. Functions and constants: NVIDIA, CUDA Driver API. A
-// stream belongs to one copy at a time and is kept for later copies. A context is current in a thread only while this
-// file calls the driver: a suspended task may continue in another thread, and libomptarget makes its own context
+// stream belongs to one copy at a time and is kept for later copies. A context that this file makes current is so only
+// while it calls the driver: a suspended task may continue in another thread, and libomptarget makes its own context
 // current at each call.
 #include "device/libomptarget/cuda/cuda_copy.hpp"
 
@@ -306,16 +306,30 @@ Copied CudaCopy::finish() {
   return failed_ ? Copied::kFailed : Copied::kYes;
 }
 
-Copied cuda_read_now(void* to, const char* from, size_t bytes) {
-  void* context = context_of(from);
+namespace {
+
+// Copies by start(stream), of memory at the address on the device, and waits for the end.
+template <class Start>
+Copied copy_now(const char* on_device, Start start) {
+  void* context = context_of(on_device);
   if (context == nullptr) return Copied::kNoWay;
   CudaStream* stream = take_stream(context);
   if (stream == nullptr) return Copied::kFailed;
   CudaContext current(context);
-  bool failed = current.failed() || g_cuda.to_host(to, word(from), bytes, stream->handle) != 0;
+  bool failed = current.failed() || start(stream->handle) != 0;
   failed = g_cuda.synchronize(stream->handle) != 0 || failed;
   give_stream(stream);
   return failed ? Copied::kFailed : Copied::kYes;
+}
+
+}  // namespace
+
+Copied cuda_read_now(void* to, const char* from, size_t bytes) {
+  return copy_now(from, [&](void* stream) { return g_cuda.to_host(to, word(from), bytes, stream); });
+}
+
+Copied cuda_write_now(char* to, const void* from, size_t bytes) {
+  return copy_now(to, [&](void* stream) { return g_cuda.to_device(word(to), from, bytes, stream); });
 }
 
 Copied cuda_fill(Device* device, char* address, int value, size_t bytes) {

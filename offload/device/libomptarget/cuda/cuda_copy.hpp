@@ -82,6 +82,7 @@ class CudaCopy {
 
 // Blocks the thread, which may hold locks.
 [[nodiscard]] Copied cuda_read_now(void* to, const char* from, size_t bytes);
+[[nodiscard]] Copied cuda_write_now(char* to, const void* from, size_t bytes);
 
 [[nodiscard]] Copied cuda_fill(Device* device, char* address, int value, size_t bytes);
 

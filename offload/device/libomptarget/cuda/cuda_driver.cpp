@@ -141,12 +141,14 @@ void* cuda_context_of(uint64_t address) {
   return cuda.attribute(&gpu, kAttributeOrdinal, address) == 0 ? primary_context(gpu) : nullptr;
 }
 
-void make_cuda_context_current(int gpu) {
+bool make_cuda_context_current(int gpu) {
   const Contexts& cuda = contexts();
   void* current = nullptr;
-  if (!cuda.are_known || cuda.get_current(&current) != 0 || current != nullptr) return;
-  // A thread without a context is as it was: the driver's own error then says so, in the library that needs it.
-  if (void* context = primary_context(gpu)) (void)cuda.set_current(context);
+  if (!cuda.are_known || cuda.get_current(&current) != 0) return false;
+  if (current != nullptr) return true;
+  // On failure the thread stays without a context, and the library that calls the driver reports the driver's error.
+  void* context = primary_context(gpu);
+  return context != nullptr && cuda.set_current(context) == 0;
 }
 
 CudaContext::CudaContext(void* context) {

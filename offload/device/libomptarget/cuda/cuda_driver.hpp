@@ -32,7 +32,7 @@ template <class Function>
 [[nodiscard]] void* cuda_context_of(uint64_t address);
 
 // Makes the context of a GPU, which libomptarget uses, too, current in the calling thread, if the thread has none.
-void make_cuda_context_current(int gpu);
+[[nodiscard]] bool make_cuda_context_current(int gpu);
 
 // The scope in which a context is current in the calling thread.
 class CudaContext {

@@ -4,12 +4,10 @@
 // in whatever thread a task, or the poller, calls it.
 #pragma once
 
-#include "device/contract/device.hpp"
-
 namespace marline::offload::device {
 
 // The first device starts, which is the driver's GPU of that number: provides marline_device_memory_t to libmarline.
 // Its context becomes current in threads that have none. Later calls do nothing. The caller holds the registry's lock.
-void provide_cuda_memory(Device* device, int gpu);
+void provide_cuda_memory(int gpu);
 
 }  // namespace marline::offload::device
