@@ -31,6 +31,7 @@ enum class ForkOrder : int {
   kSubmission,         // constructs that are submitted early
   kReductions,         // task reductions with early-submitted regions
   kNames,              // what the depend clauses of target tasks name
+  kInterop,            // interoperability objects
   kCount
 };
 

@@ -59,11 +59,36 @@ void put(Table* table, Entry* entry) {
   }
 }
 
-// The version of Clang that the image names in its section .comment; -1: there is no image, or no name in it.
-int compiler_of(const Image& image) {
+// Calls visit(version) for each version of Clang that the image names: compilers leave their names in the section
+// .comment. An image without a name is that of an unknown version.
+template <class Visit>
+void for_compilers(const Image& image, Visit visit) {
   static constexpr char kName[] = "clang version ";
-  const void* found = image.begin != nullptr ? memmem(image.begin, image.bytes, kName, sizeof kName - 1) : nullptr;
-  return found != nullptr ? std::atoi(static_cast<const char*>(found) + sizeof kName - 1) : -1;
+  const char* end = image.begin + image.bytes;
+  for (const char* at = image.begin; at != nullptr && at < end;) {
+    const void* found = memmem(at, static_cast<size_t>(end - at), kName, sizeof kName - 1);
+    if (found == nullptr) return;
+    at = static_cast<const char*>(found) + sizeof kName - 1;
+    int version = 0;
+    for (const char* digit = at; digit < end && *digit >= '0' && *digit <= '9' && version < 1000; ++digit) {
+      version = 10 * version + (*digit - '0');
+    }
+    if (version > 0) visit(version);
+  }
+}
+
+KernelsOf look_up_compiler(const Image& image) {
+  bool is_18 = false, is_older = false;
+  for_compilers(image, [&](int version) {
+    is_18 = is_18 || version == 18;
+    is_older = is_older || version == 16 || version == 17;
+  });
+  if (is_18 && is_older) {
+    warn(
+        "a program has target regions of Clang 18 and of Clang 16 or 17, which are called in different ways: its "
+        "regions are called as Clang 18's; build all of it with one of them");
+  }
+  return is_18 ? KernelsOf::kClang18 : KernelsOf::kAnother;
 }
 
 void* cleared(size_t bytes) {
@@ -189,6 +214,8 @@ Module* take_back(Module* module) {
     if (!comes_back(known, module)) continue;
     g_gone.remove(known);
     known->native = module->native;
+    known->kernels_of.store(KernelsOf::kNotLookedUp, std::memory_order_relaxed);
+    for (uint32_t i = 0; i < known->count; ++i) known->entries[i].by_pointers.store(false, std::memory_order_relaxed);
     known->claimed.reset();
     known->settled.reset();
     return known;
@@ -330,19 +357,21 @@ int newest_compiler() {
   if (changes == module_changes()) return newest;
   changes = module_changes();
   newest = 0;
-  for (Module* module : g_modules) newest = std::max(newest, compiler_of(module->native));
+  for (Module* module : g_modules) {
+    for_compilers(module->native, [&](int version) { newest = std::max(newest, version); });
+  }
   return newest;
 }
 
 bool is_of_clang_18(const Entry* kernel) {
   Module* module = kernel->module;
   if (module == nullptr) return false;
-  int version = module->compiler.load(std::memory_order_relaxed);
-  if (version == 0) {
-    version = compiler_of(module->native);
-    module->compiler.store(version, std::memory_order_relaxed);
+  KernelsOf known = module->kernels_of.load(std::memory_order_relaxed);
+  if (known == KernelsOf::kNotLookedUp) {
+    known = look_up_compiler(module->native);
+    module->kernels_of.store(known, std::memory_order_relaxed);
   }
-  return version == 18;
+  return known == KernelsOf::kClang18;
 }
 
 const Entry* find_entry(const void* host) {

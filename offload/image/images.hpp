@@ -48,6 +48,9 @@ struct Entry {
   return entry.size != 0 && (entry.flags & (kEntryIndirect | kEntryRequires)) == 0 && entry.host != nullptr;
 }
 
+// Which Clang has made the kernels of an image for this processor.
+enum class KernelsOf : int { kNotLookedUp, kClang18, kAnother };
+
 // The state of a module with libomptarget. One thread registers a module while another closes it: the second of them
 // removes it from libomptarget.
 enum class ForeignState : int { kUnknown, kRegistered, kGone };
@@ -55,14 +58,12 @@ enum class ForeignState : int { kUnknown, kRegistered, kGone };
 // What one program or library has registered. It is not freed when the library is closed, because a device may be about
 // to read it.
 struct Module {
-  const void* descriptor;  // the compiler's __tgt_bin_desc
-  Image native;            // the image for this processor; begin is null if there is none
-  bool has_foreign;        // there are images for other architectures
-  bool has_amds;           // one of them is for AMD's GPUs
-  bool is_program;         // registered by the program itself, which is never closed
-  // The version of Clang that has made `native`; -1: the image does not say; 0: not looked up yet. All threads write
-  // the same value.
-  std::atomic<int> compiler;
+  const void* descriptor;             // the compiler's __tgt_bin_desc
+  Image native;                       // the image for this processor; begin is null if there is none
+  bool has_foreign;                   // there are images for other architectures
+  bool has_amds;                      // one of them is for AMD's GPUs
+  bool is_program;                    // registered by the program itself, which is never closed
+  std::atomic<KernelsOf> kernels_of;  // all threads write the same value
   void* foreign;  // see foreign_descriptor; written by the thread that registers the module with libomptarget
   std::atomic<bool> foreign_claimed, foreign_done;  // set by that thread when it begins, and when it is done
   // Released by that thread, and acquired by the thread that closes the library.

@@ -67,10 +67,10 @@ void await_stream(void* object, Device* device) {
   auto pointer = llvm(omp_get_interop_ptr, "omp_get_interop_ptr");
   int code = 0;
   void* stream = pointer(object, kStream, &code);
-  if (code == kSuccess && stream != nullptr) {
-    cuda_await_stream(stream, pointer(object, kContext, &code), device, "interop");
-  }
-  run_callbacks(object);
+  const bool has_stream = code == kSuccess && stream != nullptr;
+  do {
+    if (has_stream) cuda_await_stream(stream, pointer(object, kContext, &code), device, "interop");
+  } while (run_callbacks(object));
 }
 
 // The device of an object, as the device's library counts.

@@ -3,6 +3,7 @@
 // Lists of objects under one lock: a program has few of them.
 #include "abi/clang/interop_object.hpp"
 
+#include "base/forks.hpp"
 #include "base/intrusive_list.hpp"
 #include "base/list.hpp"
 #include "base/lock.hpp"
@@ -30,6 +31,7 @@ struct Foreign {
 };
 
 Lock g_lock;
+const HeldAcrossForks g_held(g_lock, ForkOrder::kInterop);
 IntrusiveList<Object> g_permanent;
 IntrusiveList<Foreign> g_foreign;
 
@@ -73,6 +75,7 @@ void note_foreign_object(void* object, Device* device) {
 }
 
 Device* device_of_foreign_object(const void* object) {
+  if (object == nullptr || as_ours(object) != nullptr) return nullptr;
   Guard guard(g_lock);
   Foreign* found = find(object);
   return found != nullptr ? found->device : nullptr;
@@ -96,15 +99,16 @@ bool add_callback(void* object, CompletionCallback* function, void* data) {
   return true;
 }
 
-void run_callbacks(void* object) {
+bool run_callbacks(void* object) {
   List<Callback> due;
   {
     Guard guard(g_lock);
     Foreign* found = find(object);
-    if (found == nullptr) return;
+    if (found == nullptr) return false;
     found->callbacks.swap(due);
   }
   for (const Callback& one : due) one.function(object, one.data);
+  return !due.is_empty();
 }
 
 }  // namespace marline::offload::abi

@@ -38,7 +38,8 @@ void forget_foreign_object(void* object);
 
 // False: as above.
 [[nodiscard]] bool add_callback(void* object, CompletionCallback* function, void* data);
-// Calls the object's functions, in the order in which they came, and forgets them. They may add others.
-void run_callbacks(void* object);
+// Calls the object's functions, in the order in which they came, and forgets them. They may add others, or fill the
+// object's stream again. False: there were none.
+bool run_callbacks(void* object);
 
 }  // namespace marline::offload::abi

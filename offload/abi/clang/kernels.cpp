@@ -86,8 +86,8 @@ int run(const Origin& call, int64_t number, void* id, int32_t teams, int32_t thr
   return kRunItYourself;
 }
 
-// Puts the arguments that Clang 14 passes one by one into the structure of later versions. Its version is 2, as kernels
-// of version 2 and of Clang 14 both have no leading null argument.
+// Puts the arguments that Clang 14 passes one by one into the structure of later versions. Its version is 2, as Clang
+// 16's: kernels of both have no leading null argument.
 KernelArguments in_structure(int32_t count, void** bases, void** begins, int64_t* sizes, int64_t* types, void** names,
                              void** mappers, int32_t teams, int32_t threads, uint64_t flags) {
   KernelArguments made = {};

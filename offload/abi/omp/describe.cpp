@@ -91,7 +91,7 @@ void ompx_dump_mapping_tables() {
     last = device;
     if (device->kind->delegate == nullptr) {
       write_map_entries(number, *device->mapping);
-    } else if (is_prepared(device) && !std::exchange(asked_llvm, true)) {
+    } else if (device->started.load(std::memory_order_acquire) && !std::exchange(asked_llvm, true)) {
       write_map_entries_of_llvm();
     }
   }
