@@ -65,7 +65,8 @@ def page(facts: dict, differences: list[dict]) -> str:
                            f"s a run; Marline at `{facts['commit']}`.") + "\n")  # fmt: skip
     lines.append(counts_table(results))
     lines.append("\n## Tests that fail on Marline only\n" + paragraph(
-        "Each expects something that OpenMP leaves open, or that it says otherwise. With its expectation changed as "
+        "Each expects something that OpenMP leaves open, or that it says otherwise. With its expectation changed (or, "
+        "where `program` says so, its code) as "
         f"[differences.toml](differences.toml) says, the test passes on Marline (runs of each: {facts['runs']}). "
         "[Where Marline differs](../../design/ompt.md#where-marline-differs-from-llvms-runtime) says the same by "
         "event.") + "\n")  # fmt: skip

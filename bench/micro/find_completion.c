@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What it costs to find which of N open receives has completed, N = 1, 100, 10^4, by several ways, without any runtime:
- * `testany_N`, as libmarline-mpi polls (mpi/engine/open_calls.c): all of up to 128 requests, else 16 around the last
- * completion and 64 in a window that moves round; `testsome_N`, MPI_Testsome of all; and where MPICH has its
- * MPIX_Async_start (4.3 and later), `hooks_N`, a hook a request that asks MPIX_Request_is_complete, and `hook_N`, one
- * hook that asks for all. Figures: CPU time of a message from its send until the receive is found, in the order of the
- * receives, or `..._shuffled`. Remarks `# checks_FIGURE`: requests asked for each message. One rank of one thread sends
- * to itself, so MPI's own search for the receive is in all of them alike. Ways take turns, round after round; the
- * median is printed. --rounds N --only FIGURE: N messages of one way, for counting instructions.
+ * `testany_N`, nearly as libmarline-mpi polls (mpi/engine/open_calls.c, which remembers four places): all of up to 128
+ * requests, else 16 around the last completion and 64 in a window that moves round; `testsome_N`, MPI_Testsome of all;
+ * and where MPICH has its MPIX_Async_start (4.3 and later), `hooks_N`, a hook a request that asks
+ * MPIX_Request_is_complete, and `hook_N`, one hook that asks for all. Figures: CPU time of a message from its send
+ * until the receive is found, in the order of the receives, or `..._shuffled`. Remarks `# checks_FIGURE`: requests
+ * asked for each message. One rank of one thread sends to itself, so MPI's own search for the receive is in all of them
+ * alike. Ways take turns, round after round; the median is printed. --rounds N --only FIGURE: N messages of one way,
+ * for counting instructions.
  */
 #include "bench.h"
 

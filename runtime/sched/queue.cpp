@@ -129,8 +129,8 @@ Task* steal(Worker* worker, Member* thief, int others) {
   return nullptr;
 }
 
-// Whether the worker may look at the queues of the `others` now, that many members of the team. A random schedule has
-// no pauses.
+// Whether the worker may look at the queues of the others now. `others`: the number of other members of the team. A
+// random schedule has no pauses.
 bool may_steal(Worker* worker, int others) {
   return others != 0 && (options().schedule.policy == SchedulePolicy::kRandom || worker->thief.may_steal(others));
 }

@@ -93,8 +93,8 @@ size_t kmp_get_stacksize_s() { return options().stacksize; }
 [[gnu::alias("kmp_get_stacksize_s")]] size_t kmp_get_stacksize_s_();
 void kmp_set_stacksize(int bytes) { set_stack_size(static_cast<size_t>(bytes)); }
 void kmp_set_stacksize_(const int32_t* bytes) { set_stack_size(static_cast<size_t>(*bytes)); }
-void kmp_set_stacksize_8(int64_t bytes) { set_stack_size(static_cast<size_t>(bytes)); }
-void kmp_set_stacksize_8_(const int64_t* bytes) { set_stack_size(static_cast<size_t>(*bytes)); }
+void kmp_set_stacksize_8(int64_t bytes) { set_stack_size(bytes > 0 ? static_cast<size_t>(bytes) : 0); }
+void kmp_set_stacksize_8_(const int64_t* bytes) { kmp_set_stacksize_8(*bytes); }
 [[gnu::alias("kmp_set_stacksize")]] void kmpc_set_stacksize(int bytes);
 void kmp_set_stacksize_s(size_t bytes) { set_stack_size(bytes); }
 void kmp_set_stacksize_s_(const size_t* bytes) { set_stack_size(*bytes); }
