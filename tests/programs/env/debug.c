@@ -16,8 +16,10 @@ static int use_everything(void) {
   {
     int mine = 0;
 #pragma omp task shared(mine)
+#pragma omp atomic
     mine++;
 #pragma omp task if (0) shared(mine)
+#pragma omp atomic
     mine++;
 #pragma omp taskwait
 #pragma omp parallel if (0) shared(mine)
