@@ -54,25 +54,24 @@ static Range range_of(MPI_Count count, MPI_Datatype datatype) {
   return (Range){.begin = lower + (last < 0 ? last : 0), .bytes = (size_t)(true_extent + (last < 0 ? -last : last))};
 }
 
-DeviceSpan device_memory_span(const void* buffer, MPI_Count count, MPI_Datatype datatype, const char* call) {
-  if (!is_on_device(buffer)) return (DeviceSpan){NULL, buffer};
-  const Range range = range_of(count, datatype);
-  char* bytes = allocate(range.bytes, call);
-  read_all(bytes, (const char*)buffer + range.begin, range.bytes, call);
-  return (DeviceSpan){bytes, bytes - range.begin};
-}
-
-/* Reductions ------------------------------------------------------------------------------------------------------- */
-
-bool device_reductions_are_copied(void) { return device_memory() != NULL && is_open_mpi(); }
-
-/* A copy of one buffer, as Open MPI's own for blocking reductions (ompi/mca/coll/cuda): the result is written back as a
- * whole, with what the buffer held before where MPI writes nothing (between elements, MPI_Exscan's first process). */
 static char* copy_of(const void* buffer, const Range* range, const char* call) {
   char* copy = allocate(range->bytes, call);
   read_all(copy, (const char*)buffer + range->begin, range->bytes, call);
   return copy;
 }
+
+DeviceSpan device_memory_span(const void* buffer, MPI_Count count, MPI_Datatype datatype, const char* call) {
+  if (!is_on_device(buffer)) return (DeviceSpan){NULL, buffer};
+  const Range range = range_of(count, datatype);
+  char* bytes = copy_of(buffer, &range, call);
+  return (DeviceSpan){bytes, bytes - range.begin};
+}
+
+/* Reductions ------------------------------------------------------------------------------------------------------- */
+
+/* As Open MPI's own for blocking reductions (ompi/mca/coll/cuda), a copy is written back as a whole. Where MPI writes
+ * nothing (between elements, MPI_Exscan's first process), it holds the buffer's bytes of before. */
+bool device_reductions_are_copied(void) { return device_memory() != NULL && is_open_mpi(); }
 
 DeviceReduction device_reduction_begin(const char* call, const void* sendbuf, MPI_Count sent, void* recvbuf,
                                        MPI_Count received, MPI_Datatype datatype) {
