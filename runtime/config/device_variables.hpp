@@ -8,8 +8,8 @@ namespace marline {
 
 inline constexpr int kHostVariables = -1;
 
-// What the environment says about `name`, such as OMP_NUM_THREADS, for the device; null: nothing, or the variable is
-// about all of the program, so that the standard has no such forms of it.
+// The environment's value of `name`, such as OMP_NUM_THREADS, for the device. Null: it has none, or the variable holds
+// for the whole program; OpenMP gives such a variable no forms for devices.
 const char* device_variable(const char* name, int device);
 
 }  // namespace marline

@@ -48,7 +48,7 @@ void make_task(const Loop& loop, const Bounds& limits, const TaskloopPlan& plan,
   }
 }
 
-// A loop whose tasks are created in pieces. After it lies the program's argument block, of which each piece has a copy.
+// A loop whose tasks are created in pieces. The program's argument block follows it in memory; each piece has a copy.
 struct PieceLoop : ChunkedLoop {
   Function function;
   Bounds limits;

@@ -12,8 +12,8 @@
 // word, the range of its chunks. Its owner takes the first ones by an addition, which may pass the range's end: it then
 // is empty. Others take from the end by compare-and-swap, never from an empty range; only the owner fills its reserve,
 // when it is empty. A range that once was in a word never is there again, as its chunks are gone.
-// tests/model/reserve.pml searches all orders. A thread always runs the lowest of the chunks that it holds, so a
-// program whose iterations wait for earlier ones ends, as it does where chunks come in order.
+// tests/model/reserve.pml searches all orders. A thread always runs the lowest of the chunks that it holds. So a
+// program ends although its iterations wait for earlier ones, as with chunks in order.
 #pragma once
 
 #include "sched/team.hpp"
@@ -33,7 +33,7 @@ struct LoopChunk {
 // Prepares the thread's place in a loop with ChunkTaking::kIntoReserve that has been entered; place.chunk is set.
 void reserve_begin(Member* member, LoopPlace& place);
 
-// The thread leaves the loop, which may have been cancelled: nobody takes what is left in the thread's reserve.
+// The thread leaves the loop. If the loop was cancelled, the thread's reserve may have chunks left: nobody takes them.
 void reserve_end(LoopPlace& place);
 
 // Whether the next chunk is one of the thread's own. It has place.chunk iterations, is not the loop's last one, and
