@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a priority clause costs: each thread creates empty tasks with priorities that a generator draws, then waits for
- * all. OMP_MAX_TASK_PRIORITY in the environment decides whether priorities have an effect.
+ * What a priority clause costs: each thread, or one of them, creates empty tasks with priorities that a generator
+ * draws; then all wait for them. OMP_MAX_TASK_PRIORITY in the environment decides whether priorities have an effect.
  *
- *   task_plain      without the clause
- *   task_priority   with it: priorities 1 to DISTINCT, drawn evenly
+ *   task_plain          without the clause
+ *   task_priority       with it: priorities 1 to DISTINCT, drawn evenly
+ *   task_one_priority   the same number of tasks, all created by one thread
  *
- * Options before those of bench.h: --tasks N (per thread and round, default 10000), --distinct N (default 1000000).
- * Both figures draw the numbers, so that they differ by the clause alone. The invariant: every task runs once.
+ * Options before those of bench.h: --tasks N (per thread and round, default 10000), --distinct N (default 1000000). All
+ * figures draw the numbers, so that task_plain and task_priority differ by the clause alone. The invariant: every task
+ * runs once.
  */
 #include "bench.h"
 
@@ -25,8 +27,8 @@ static inline uint64_t draw(uint64_t* state) {
   return *state ^= *state << 17;
 }
 
-static void create(uint64_t* state, int with_priority) {
-  for (long i = 0; i < tasks_per_thread; ++i) {
+static void create(uint64_t* state, long tasks, int with_priority) {
+  for (long i = 0; i < tasks; ++i) {
     int priority = 1 + (int)(draw(state) % (uint64_t)distinct);
     if (with_priority) {
 #pragma omp task priority(priority)
@@ -38,14 +40,15 @@ static void create(uint64_t* state, int with_priority) {
   }
 }
 
-static void run(long rounds, int with_priority) {
+static void run(long rounds, int with_priority, int one_creates) {
   ran = 0;
 #pragma omp parallel
   {
     uint64_t state = 88172645463325252u + (uint64_t)omp_get_thread_num();
+    long tasks = !one_creates ? tasks_per_thread : omp_get_thread_num() == 0 ? threads * tasks_per_thread : 0;
     tls_ran = 0;
     for (long r = 0; r < rounds; ++r) {
-      create(&state, with_priority);
+      create(&state, tasks, with_priority);
 #pragma omp barrier
     }
 #pragma omp atomic
@@ -53,8 +56,9 @@ static void run(long rounds, int with_priority) {
   }
 }
 
-static void plain(long rounds) { run(rounds, 0); }
-static void priority(long rounds) { run(rounds, 1); }
+static void plain(long rounds) { run(rounds, 0, 0); }
+static void priority(long rounds) { run(rounds, 1, 0); }
+static void one_priority(long rounds) { run(rounds, 1, 1); }
 static int check(long rounds) { return ran == threads * rounds * tasks_per_thread; }
 
 int main(int argc, char** argv) {
@@ -70,6 +74,7 @@ int main(int argc, char** argv) {
   const struct BenchFigure figures[] = {
       {"task_plain", "ns", threads * tasks_per_thread, plain, check, NULL},
       {"task_priority", "ns", threads * tasks_per_thread, priority, check, NULL},
+      {"task_one_priority", "ns", threads * tasks_per_thread, one_priority, check, NULL},
   };
-  return bench_main(argc, argv, figures, 2);
+  return bench_main(argc, argv, figures, 3);
 }
