@@ -4,6 +4,8 @@
 // sanitizer/asan_interface.h, sanitizer/common_interface_defs.h).
 #include "base/sanitizer.hpp"
 
+#include "base/conditions.hpp"
+
 #include <dlfcn.h>
 
 namespace marline {
@@ -46,6 +48,7 @@ void sanitizers_look_up() {
   if (!asan) found.asan_start_switch = nullptr;
   g_sanitizers = found;
   g_sanitized = tsan || asan;
+  if (g_sanitized) g_conditions.fetch_or(condition::kSanitized, relaxed);
 }
 
 }  // namespace marline

@@ -153,8 +153,9 @@ struct Options {
   bool tool_started;
   // Resolved: bytes at the end of each task, for tools and for priorities.
   uint32_t task_tail_bytes;
-  bool counters;  // print the counters at exit
-  bool inspect;   // answer `marline ps`
+  bool counters;        // print the counters at exit
+  bool inspect;         // answer `marline ps`
+  int64_t ready_limit;  // resolved: max_ready, or a number that is never reached
 };
 
 // The options in force. All zero before options_init (config/read_options.hpp).

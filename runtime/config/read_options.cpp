@@ -11,6 +11,7 @@
 
 #include "../common/environment.h"
 #include "base/check.hpp"
+#include "base/conditions.hpp"
 #include "base/hash.hpp"
 #include "config/foreign_table.hpp"
 #include "config/names.hpp"
@@ -193,6 +194,7 @@ void resolve(Options& result) {
   resolve_priority(result);
   result.simple_creation = !result.priority.propagates && !result.discover_first && !result.strict_constraint &&
                            !result.shared_queues && !result.tool_started;
+  result.ready_limit = result.max_ready != 0 ? result.max_ready : INT64_MAX;
   result.task_tail_bytes = result.priority.lineage_bytes + (result.tool_started ? Options::kToolTailBytes : 0);
   if (result.fiber_stacksize == 0) result.fiber_stacksize = result.stacksize;
 }
@@ -271,6 +273,14 @@ uint64_t fingerprint_of_environment() {
   return result;
 }
 
+void note_condition(const Options& options) {
+  if (options.simple_creation) {
+    g_conditions.fetch_and(~condition::kOptions, relaxed);
+  } else {
+    g_conditions.fetch_or(condition::kOptions, relaxed);
+  }
+}
+
 }  // namespace
 
 void options_parse(Options& result, Lookup lookup) {
@@ -289,6 +299,7 @@ bool options_init() {
   if (default_threads != 0) take_default_threads(fresh);
   // Assigned as a whole: a thread that reads at the same time finds each option with its old or its new value.
   options_to_write() = fresh;
+  note_condition(fresh);
   the_fingerprint = fingerprint;
   if (environment_is_foreign()) {
     drop_foreign_variables("HWLOC_");  // variables that hwloc obeys: files to read, plugins to load
@@ -304,6 +315,7 @@ void options_note_tool() {
   Options& noted = options_to_write();
   noted.tool_started = true;
   noted.simple_creation = false;
+  note_condition(noted);
   noted.task_tail_bytes = noted.priority.lineage_bytes + Options::kToolTailBytes;
 }
 

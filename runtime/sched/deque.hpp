@@ -82,6 +82,14 @@ class Deque {
   // Owner only: how many tasks are queued, at most (thieves may have taken some).
   int64_t size_hint() const { return bottom_.load(relaxed) - top_cached_; }
 
+  // Owner only: whether at least so many tasks are queued. Looks at the thieves' end only if it may be so.
+  bool holds(int64_t tasks) {
+    const int64_t bottom = bottom_.load(relaxed);
+    if (bottom - top_cached_ < tasks) return false;
+    top_cached_ = top_.load(relaxed);
+    return bottom - top_cached_ >= tasks;
+  }
+
   // Owner only: the exact number at this moment.
   int64_t size() {
     top_cached_ = top_.load(relaxed);

@@ -29,8 +29,6 @@ struct marline_hook {
 
 namespace marline {
 
-Atomic<int64_t> g_pending_operations{0};
-
 namespace {
 
 constexpr int kHooks = 16;          // libraries that poll; further ones are refused (marline_progress_register)
@@ -126,7 +124,7 @@ void watchdog_main(void*) {
     // As in sched/idle.hpp: announced before the last look, so either the look sees the operation or the thread that
     // posts it sees the announcement; both seq_cst.
     g_watchdog_asleep.store(1, seq_cst);
-    if (g_pending_operations.load(seq_cst) > 0) g_watchdog_asleep.store(0, relaxed);
+    if (progress_operations() > 0) g_watchdog_asleep.store(0, relaxed);
     while (g_watchdog_asleep.load(acquire) != 0) {
       if (watchdog_ends()) return;
       futex_wait(g_watchdog_asleep, 1);
@@ -195,7 +193,7 @@ bool progress_drop_idle_role(Worker* worker) {
 // The poller may give the role up in a team that this worker is not in, as it leaves its last region. Either this
 // worker sees that the role is free, or the poller sees this worker as the heir (both seq_cst) and wakes it.
 bool progress_wants_poller(Worker* worker) {
-  if (worker->context.called_back || g_pending_operations.load(seq_cst) <= 0 || !options().progress_idle) return false;
+  if (worker->context.called_back || progress_operations() <= 0 || !options().progress_idle) return false;
   if (g_idle_poller.load(seq_cst) == nullptr) return true;
   g_idle_heir.store(worker, seq_cst);
   return g_idle_poller.load(seq_cst) == nullptr;
@@ -231,7 +229,7 @@ marline_hook* progress_register(const char* name, int (*poll)(void*), void* arg)
 void progress_unregister(marline_hook* hook) {
   Guard<SpinLock> guard(g_poll_lock);  // so no poll is under way
   hook->poll = nullptr;
-  g_pending_operations.fetch_sub(hook->pending.exchange(0, relaxed), relaxed);
+  g_conditions.fetch_sub(hook->pending.exchange(0, relaxed) * condition::kOperation, relaxed);
 }
 
 void progress_let_rest(marline_hook* hook) { hook->may_rest.store(true, relaxed); }
@@ -245,7 +243,7 @@ bool progress_may_rest() {
 
 void progress_add(marline_hook* hook, int n) {
   hook->pending.fetch_add(n, relaxed);
-  bool first = g_pending_operations.fetch_add(n, seq_cst) <= 0;
+  bool first = condition::operations(g_conditions.fetch_add(n * condition::kOperation, seq_cst)) <= 0;
   if (n <= 0) return;
   if (Worker* poller = g_idle_poller.load(seq_cst)) wake_worker(poller);  // it may rest between two polls
   if (!first) return;

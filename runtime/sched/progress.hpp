@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/atomic.hpp"
+#include "base/conditions.hpp"
 #include "config/options.hpp"
 #include "sched/team.hpp"
 
@@ -14,12 +15,14 @@ struct marline_hook;
 
 namespace marline {
 
-// Operations pending over all hooks. Written by progress_add; read, relaxed, at every scheduling point.
-extern Atomic<int64_t> g_pending_operations;
-
-inline bool progress_pending() { return g_pending_operations.load(relaxed) > 0; }
+// Operations pending over all hooks, the upper half of g_conditions. Written by progress_add; read, relaxed, at every
+// scheduling point.
+inline bool progress_pending() {
+  const int64_t conditions = g_conditions.load(relaxed);
+  return conditions != 0 && condition::operations(conditions) > 0;
+}
 // seq_cst: for the last look before a sleep.
-inline int64_t progress_operations() { return g_pending_operations.load(seq_cst); }
+inline int64_t progress_operations() { return condition::operations(g_conditions.load(seq_cst)); }
 
 // Called by a worker without work: calls the hooks that have operations pending, unless another thread is polling.
 // Returns how many operations the hooks found finished.

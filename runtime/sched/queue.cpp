@@ -16,7 +16,6 @@
 namespace marline {
 
 Atomic<bool> g_measures_tied_waits{false};
-Atomic<bool> g_priorities_in_use{false};
 
 // xorshift32 (Marsaglia, 2003).
 uint32_t next_random(Worker* worker) {
@@ -215,7 +214,7 @@ Found find_next(Worker* worker) {
 bool team_has_work(Worker* worker, Member* member) {
   Team* team = member->team;
   // seq_cst, as for the queues: it is set before a task enters one.
-  const bool priorities = g_priorities_in_use.load(seq_cst);
+  const bool priorities = (g_conditions.load(seq_cst) & condition::kPriorities) != 0;
   if (!team->injected.empty()) return true;
   if (options().strict_constraint && deferred_in_sight(worker, member)) return true;
   for (int i = 0; i < team->size; ++i) {

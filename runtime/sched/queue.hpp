@@ -5,6 +5,7 @@
 // member, taken last).
 #pragma once
 
+#include "base/conditions.hpp"
 #include "sched/locality.hpp"
 #include "sched/team.hpp"
 
@@ -29,9 +30,7 @@ void enqueue(Worker* worker, Task* task);
 void enqueue_own(Member* member, Task* task, QueueClass kind = QueueClass::kNew);
 
 // Whether at least `limit` tasks are in the member's own deque. Owner only.
-inline bool plenty_in_deque(Member* member, const Task*, int64_t limit) {
-  return member->deque.size_hint() >= limit && member->deque.size() >= limit;
-}
+inline bool plenty_in_deque(Member* member, const Task*, int64_t limit) { return member->deque.holds(limit); }
 
 // Whether at least `limit` tasks are in the queue where enqueue_own would put this new task. Owner only.
 inline bool plenty_queued(Member* member, const Task* task, int64_t limit) {
@@ -47,8 +46,7 @@ Found find_work(Worker* worker);
 
 // Whether any task has had a priority so far: until then the queues for priorities are not searched. Set by any thread
 // that creates such a task, before the task is queued.
-extern Atomic<bool> g_priorities_in_use;
-inline bool priorities_in_use() { return g_priorities_in_use.load(relaxed); }
+inline bool priorities_in_use() { return any_condition(condition::kPriorities); }
 
 // The most urgent or else the newest task of the worker's own queues in `member`. The caller may return it by
 // give_back.

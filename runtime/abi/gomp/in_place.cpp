@@ -12,15 +12,25 @@ namespace marline::gomp {
 
 namespace {
 
+[[gnu::always_inline]] inline void keep_spare(Worker* worker, Task* task) {
+  task->next = worker->spare_tasks;
+  worker->spare_tasks = task;
+}
+
 // The first task on a worker, or the first at its depth: without a spare descriptor.
 [[gnu::noinline]] void run_with_new_descriptor(Worker* worker, Function function, void* data, unsigned flags) {
-  add_spare(worker);
+  keep_spare(worker, new_spare(worker));
   run_in_place(worker, function, data, flags);
 }
 
-// Takes a spare descriptor and makes it the current task.
-[[gnu::always_inline]] inline void begin(Worker* worker, Task* task, Function function, void* data, unsigned flags) {
-  take_spare(worker, task, function, data, flags, task_flag::kUndeferred);
+// Takes `task`, the first spare descriptor, and makes it the current task.
+[[gnu::always_inline]] inline void begin(Worker* worker, Task* task, Function function, unsigned flags) {
+  worker->spare_tasks = task->next;
+  static_assert(kUntied == task_flag::kTied && task_flag::kTied == 1 &&
+                kFinal == task_flag::kFinal);  // fewer instructions
+  const uint32_t own = (flags ^ kUntied) & (task_flag::kTied | task_flag::kFinal);
+  const Task* creator = worker->task;
+  become_task(creator, task, function, own | (creator->flags & task_flag::kFinal) | task_flag::kUndeferred);
   fence_signal();
   worker->task = task;
   worker->fiber->tied_frames += task->flags & task_flag::kTied;
@@ -35,7 +45,7 @@ namespace {
 // `begun_on`: the worker that began the task.
 [[gnu::always_inline]] inline void end(const Worker* begun_on, Task* task) {
   Worker* worker = this_worker_or_null();
-  if (worker != begun_on || !is_spare_again(task)) [[unlikely]] {
+  if (worker != begun_on || !leaves_nothing(task)) [[unlikely]] {
     return end_fully(task);
   }
   worker->fiber->tied_frames -= task->flags & task_flag::kTied;
@@ -46,9 +56,11 @@ namespace {
 
 }  // namespace
 
-void add_spare(Worker* worker) {
-  keep_spare(worker, allocate_simple(
-                         worker, {.invoke = nullptr, .code = nullptr, .flags = 0, .block_bytes = sizeof(TaskBlock)}));
+Task* new_spare(Worker* worker) {
+  Task* task =
+      allocate_simple(worker, {.invoke = nullptr, .code = nullptr, .flags = 0, .block_bytes = sizeof(TaskBlock)});
+  *reinterpret_cast<TaskBlock*>(task + 1) = {};
+  return task;
 }
 
 void run_in_place(Worker* worker, Function function, void* data, unsigned flags) {
@@ -56,7 +68,7 @@ void run_in_place(Worker* worker, Function function, void* data, unsigned flags)
   if (task == nullptr) [[unlikely]] {
     return run_with_new_descriptor(worker, function, data, flags);
   }
-  begin(worker, task, function, data, flags);
+  begin(worker, task, function, flags);
   function(data);
   end(worker, task);
 }
@@ -64,11 +76,11 @@ void run_in_place(Worker* worker, Function function, void* data, unsigned flags)
 void run_in_place_copying(Worker* worker, Function function, void* data, CopyFunction copy, size_t bytes, size_t align,
                           unsigned flags) {
   if (worker->spare_tasks == nullptr) [[unlikely]] {
-    add_spare(worker);
+    keep_spare(worker, new_spare(worker));
   }
   void* own = aligned_to(align, alloca(bytes + align - 1));
   Task* task = worker->spare_tasks;
-  begin(worker, task, function, own, flags);
+  begin(worker, task, function, flags);
   copy(own, data);
   function(own);
   end(worker, task);

@@ -12,7 +12,6 @@
 #pragma once
 
 #include "abi/gomp/spare_task.hpp"
-#include "config/options.hpp"
 #include "exec/worker/cancellation.hpp"
 #include "sched/team.hpp"
 
@@ -22,8 +21,9 @@ namespace marline::gomp {
 // child of the creator has any: then it has no predecessor.
 inline bool may_run_in_place(const Worker* worker, bool has_dependences) {
   const Task* creator = worker->task;
-  return worker->next_task == nullptr && options().simple_creation &&  // so there is no tool
-         g_cancellations.load(relaxed) == 0 && !creator->has(task_flag::kSharesTable | task_flag::kInGraph) &&
+  return worker->next_task == nullptr &&
+         !any_condition(condition::kOptions | condition::kCancellations) &&  // so there is no tool
+         !creator->has(task_flag::kSharesTable | task_flag::kInGraph) &&
          !(has_dependences && creator->table != nullptr);
 }
 

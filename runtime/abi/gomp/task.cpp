@@ -88,12 +88,17 @@ void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, lon
 #endif
   Worker* worker = this_worker_or_null();
   if (worker != nullptr) [[likely]] {
-    if (if_clause && !in_final(worker)) {
-      if ((flags & (kFinal | kDepend | kPriority | kDetach)) == 0 && static_cast<size_t>(align) <= sizeof(TaskBlock) &&
-          copy == nullptr && is_simple(worker)) {
-        return create_simple(worker, function, data, static_cast<size_t>(bytes), flags, __builtin_return_address(0));
-      }
-    } else if ((flags & kDetach) == 0 && may_run_in_place(worker, (flags & kDepend) != 0)) {
+    const bool plain = if_clause && (flags & (kFinal | kDepend | kPriority | kDetach)) == 0 && copy == nullptr &&
+                       static_cast<size_t>(align) <= sizeof(TaskBlock) && is_simple_creator(worker);
+    if (plain && no_conditions()) [[likely]] {
+      return create_simple(worker, function, data, static_cast<size_t>(bytes), flags, __builtin_return_address(0));
+    }
+    if (plain && options().simple_creation) {
+      return create_with_descriptor(worker, function, data, static_cast<size_t>(bytes), flags,
+                                    __builtin_return_address(0));
+    }
+    const bool undeferred = !if_clause || in_final(worker);
+    if (undeferred && (flags & kDetach) == 0 && may_run_in_place(worker, (flags & kDepend) != 0)) {
       if (copy == nullptr) return run_in_place(worker, function, data, flags);
       return run_in_place_copying(worker, function, data, copy, bytes, align, flags);
     }

@@ -80,6 +80,15 @@ class SlabPool {
     return allocate_of_class(step_class_of(bytes), bytes);
   }
 
+  // The same, or null if no block of that size is in the list of free ones.
+  void* allocate_quickly(size_t bytes) {
+    const unsigned size_class = step_class_of(bytes);
+    if (bytes > kStepLimit || free_[size_class] == nullptr) [[unlikely]] {
+      return nullptr;
+    }
+    return allocate_of_class(size_class, bytes);
+  }
+
   // Frees `block`. `mine`: the pool that the calling thread owns, or null if it owns none.
   static void release(void* block, SlabPool* mine) {
     Slab* slab = slab_of(block);
@@ -89,6 +98,15 @@ class SlabPool {
     } else {
       release_slow(static_cast<FreeBlock*>(block), slab, mine);
     }
+  }
+
+  // Frees the block if it is of this pool; false: it is not. Owner only.
+  [[nodiscard]] bool takes_back(void* block) {
+    const Slab* slab = slab_of(block);
+    if (slab->owner != this) return false;
+    --used_[slab->size_class];
+    push_free(static_cast<FreeBlock*>(block), slab->size_class);
+    return true;
   }
 
   // The usable bytes of a block, at least the requested number.

@@ -42,6 +42,9 @@ inline constexpr size_t kInlineEdges = 4096;  // largest number of edges that a 
 
 // `dependences`: the number of in-line edges to have room for; `more`: additional bytes after them. In line, because a
 // face knows most of a shape at compile time.
+//
+// With `quick`: null if the memory is not at hand.
+template <bool quick = false>
 [[gnu::always_inline]] inline Task* allocate_with_room(Worker* worker, const TaskShape& shape, size_t dependences,
                                                        size_t more) {
   auto round_up = [](uintptr_t value, uintptr_t alignment) { return (value + alignment - 1) & ~(alignment - 1); };
@@ -50,10 +53,13 @@ inline constexpr size_t kInlineEdges = 4096;  // largest number of edges that a 
   size_t block_end = round_up(sizeof(Task) + slack + shape.block_bytes, alignof(Edge*));
   size_t bytes = block_end + room * kEdgeBytes + more;
   if (bytes < sizeof(Task)) __builtin_unreachable();  // so that the allocation does not check for 0 bytes
-  if (bytes > SlabPool::kClassLimit) [[unlikely]] {
+  if (!quick && bytes > SlabPool::kClassLimit) [[unlikely]] {
     throttle_soon(worker);
   }
-  auto* task = static_cast<Task*>(worker->pool->allocate(bytes));
+  auto* task = static_cast<Task*>(quick ? worker->pool->allocate_quickly(bytes) : worker->pool->allocate(bytes));
+  if (quick && task == nullptr) [[unlikely]] {
+    return nullptr;
+  }
   task->invoke = shape.invoke;
   auto block = reinterpret_cast<uintptr_t>(task + 1);
   task->block = reinterpret_cast<void*>(slack != 0 ? round_up(block, shape.block_align) : block);

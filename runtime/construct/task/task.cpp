@@ -64,7 +64,8 @@ namespace {
   if (o.priority.value == PriorityValue::kInf && own > 0) own = INT32_MAX;
   task->priority.store(own, relaxed);
   // seq_cst: the first half of the sleep protocol, together with the task's push (sched/idle.hpp). Stored once.
-  if ((own > 0 || o.priority.propagates) && !priorities_in_use()) g_priorities_in_use.store(true, seq_cst);
+  if ((own > 0 || o.priority.propagates) && !priorities_in_use())
+    g_conditions.fetch_or(condition::kPriorities, seq_cst);
 }
 
 // Whether the new task would be the next one that its creator takes from its queues.

@@ -49,12 +49,16 @@ void spawn_simple(Worker* worker, Task* task, const void* codeptr);
 // The same for one that is to be queued.
 void queue_simple(Worker* worker, Task* task, const void* codeptr);
 
-// Whether the current task can create deferred tasks without clauses by the fast path: it is neither final nor shares
-// its table nor is in a graph, the worker has no record for the next task, and no option orders tasks.
-inline bool is_simple(const Worker* worker) {
-  return worker->next_task == nullptr && options().simple_creation &&
+// Whether the current task is neither final nor shares its table nor is in a graph, and the worker has no record for
+// the next task.
+[[gnu::always_inline]] inline bool is_simple_creator(const Worker* worker) {
+  return worker->next_task == nullptr &&
          !worker->task->has(task_flag::kFinal | task_flag::kSharesTable | task_flag::kInGraph);
 }
+
+// Whether the current task can create deferred tasks without clauses by the fast path: also, no option orders tasks. So
+// it is where no_conditions() is true (base/conditions.hpp), too.
+inline bool is_simple(const Worker* worker) { return is_simple_creator(worker) && options().simple_creation; }
 
 // Whether a deferred task that is ready runs at once, on a fiber of its own, because that costs less than queueing it:
 // enough tasks are queued already, or no other thread could take the task (the initial thread outside of parallel
@@ -64,8 +68,7 @@ template <auto plenty>
   Member* member = worker->member;
   if (worker->fiber->depth >= kDeepest) return false;
   if (member->team->level == 0) return true;
-  int64_t limit = options().max_ready;
-  return limit != 0 && plenty(member, task, limit);
+  return plenty(member, task, options().ready_limit);
 }
 
 // Spawns a task without a body: it only orders other tasks by its dependences.

@@ -11,10 +11,11 @@ extern "C" {
 // Saves the context in *save_sp and goes on with the one at load_sp. Returns 0.
 int marline_switch(void** save_sp, void* load_sp);
 
-// Saves the context in *save_sp and calls function(argument) on the stack that ends at `top`, a multiple of 16. Returns
-// 1 when the function has returned. Returns 0 when another fiber has switched to the saved context: from then on the
-// function must not return.
-int marline_fiber_call(void** save_sp, void* top, void (*function)(void*), void* argument);
+// Saves the context in *save_sp and calls function(first, second) on the stack that ends at `top`, a multiple of 16.
+// When the function has returned: returns 1 if *called is still true, else calls marline_uncounted_ended on that stack.
+// Returns 0 when another fiber has switched to the saved context; *called must be false before that.
+int marline_fiber_call(uintptr_t first, uintptr_t second, void** save_sp, void* top, void (*function)(),
+                       const bool* called);
 void marline_fiber_start();
 }
 

@@ -84,11 +84,11 @@ marline_switch:
 	.cfi_endproc
 	.size marline_switch, . - marline_switch
 
-// int marline_fiber_call(void** save_sp, void* top, void (*function)(void*), void* argument)
-// Saves the context as marline_switch does, and calls function(argument) on the stack that ends at `top`. Returns 1
-// when the function returns: the callee-saved registers then have the values of the saved context. Returns 0 when
-// another fiber has switched to that context meanwhile: then the function must never return. For unwinders the other
-// stack ends here.
+// int marline_fiber_call(first, second, void** save_sp, void* top, void (*function)(), const bool* called)
+// Saves the context as marline_switch does, and calls function(first, second) on the stack that ends at `top`. If
+// *called is true when the function returns, returns 1: the callee-saved registers then have the values of the saved
+// context. Else another fiber has switched to that context meanwhile, and it has got 0 as the result: then the end of
+// the function goes to marline_uncounted_ended. For unwinders the other stack ends here.
 	.globl marline_fiber_call
 	.hidden marline_fiber_call
 	.type marline_fiber_call, %function
@@ -97,13 +97,15 @@ marline_fiber_call:
 	.cfi_startproc
 	save_registers
 	mov x19, sp
-	str x19, [x0]
+	str x19, [x2]
+	mov x20, x5
 	.cfi_remember_state
 	.cfi_undefined x30
-	mov sp, x1
+	mov sp, x3
 	mov x29, xzr
-	mov x0, x3
-	blr x2
+	blr x4
+	ldrb w9, [x20]
+	cbz w9, 1f
 	mov sp, x19
 	.cfi_restore_state
 	ldp x19, x20, [sp, #16]
@@ -111,6 +113,10 @@ marline_fiber_call:
 	registers_are_restored
 	mov w0, #1
 	ret
+1:
+	.cfi_undefined x30
+	bl marline_uncounted_ended
+	brk #0
 	.cfi_endproc
 	.size marline_fiber_call, . - marline_fiber_call
 

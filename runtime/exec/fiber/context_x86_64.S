@@ -63,11 +63,11 @@ marline_switch:
 	.cfi_endproc
 	.size marline_switch, . - marline_switch
 
-// int marline_fiber_call(void** save_sp, void* top, void (*function)(void*), void* argument)
-// Saves the context as marline_switch does, and calls function(argument) on the stack that ends at `top`. Returns 1
-// when the function returns: the callee-saved registers then have the values of the saved context. Returns 0 when
-// another fiber has switched to that context meanwhile: then the function must never return. For unwinders the other
-// stack ends here.
+// int marline_fiber_call(first, second, void** save_sp, void* top, void (*function)(), const bool* called)
+// Saves the context as marline_switch does, and calls function(first, second) on the stack that ends at `top`. If
+// *called is true when the function returns, returns 1: the callee-saved registers then have the values of the saved
+// context. Else another fiber has switched to that context meanwhile, and it has got 0 as the result: then the end of
+// the function goes to marline_uncounted_ended. For unwinders the other stack ends here.
 	.globl marline_fiber_call
 	.hidden marline_fiber_call
 	.type marline_fiber_call, @function
@@ -75,21 +75,24 @@ marline_switch:
 marline_fiber_call:
 	.cfi_startproc
 	save_registers
-	movq %rsp, (%rdi)
+	movq %rsp, (%rdx)
 	movq %rsp, %rbx
+	movq %r9, %r12
 	.cfi_remember_state
 	.cfi_undefined %rip
-	movq %rsi, %rsp
+	movq %rcx, %rsp
 	xorl %ebp, %ebp
-	movq %rcx, %rdi
-	callq *%rdx
+	callq *%r8
+	cmpb $0, (%r12)
+	je 1f
 	movq %rbx, %rsp
 	.cfi_restore_state
+	movq 24(%rsp), %r12
+	.cfi_restore %r12
 	movq 32(%rsp), %rbx
 	.cfi_restore %rbx
 	movq 40(%rsp), %rbp
 	.cfi_restore %rbp
-	.cfi_restore %r12
 	.cfi_restore %r13
 	.cfi_restore %r14
 	.cfi_restore %r15
@@ -97,6 +100,10 @@ marline_fiber_call:
 	.cfi_adjust_cfa_offset -48
 	movl $1, %eax
 	ret
+1:
+	.cfi_undefined %rip
+	callq marline_uncounted_ended
+	ud2
 	.cfi_endproc
 	.size marline_fiber_call, . - marline_fiber_call
 

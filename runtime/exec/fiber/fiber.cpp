@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "base/sanitizer.hpp"
+#include "exec/fiber/call.hpp"
 #include "exec/fiber/context.hpp"
 #include "exec/worker/completion.hpp"
 #include "exec/worker/run_task.hpp"
@@ -137,7 +138,8 @@ Fiber* fiber_create(Worker* worker) {
   return fiber;
 }
 
-void fiber_destroy(Fiber* fiber) {
+void fiber_destroy(Worker* worker, Fiber* fiber) {
+  if (fiber->stub != nullptr) SlabPool::release(fiber->stub, worker->pool);
   tsan_destroy_fiber(fiber->tsan);
   valgrind_stack_deregister(fiber->valgrind_stack);
   stack_free(fiber->stack, worker_count() < 2);
@@ -155,11 +157,13 @@ bool must_rest(const Worker* worker) { return tsan_present() && worker->spares.c
   asan_start_switch(&self->asan_fake_stack, target->stack.low, target->stack.size());
 }
 
-inline void check_overrun(const Fiber* fiber) {
-  if (stack_overrun(fiber->stack)) [[unlikely]] {
-    fatal("a task overran its stack of %zu KiB: set OMP_STACKSIZE or MARLINE_STACKSIZE to more",
-          fiber->stack.size() / 1024);
-  }
+// Takes away what the last call of an idle fiber has left. The call has overwritten the fiber's idle frames.
+void clear_call(Fiber* fiber) {
+  fiber->called = false;
+  fiber->sp = nullptr;
+  fiber->caller = nullptr;
+  fiber->tied_frames = 0;
+  fiber->uncounted = nullptr;
 }
 
 Fiber* detach_fiber(Member* member, Task* task) {
@@ -187,6 +191,14 @@ Stack own_stack(Worker* worker) {
 
 }  // namespace
 
+// Where the function returns that call_uncounted has called, if its task has blocked before. On the task's own fiber.
+extern "C" [[noreturn, gnu::used, gnu::visibility("hidden")]] void marline_uncounted_ended() {
+  Worker* worker = this_worker();
+  Fiber* self = worker->fiber;
+  run_chain(self, complete_called(worker, worker->task, self));
+  serve(self);
+}
+
 Fiber* fiber_for_thread(Worker* worker) {
   void* memory = worker->pool->allocate(sizeof(Fiber));
   auto* fiber = new (memory) Fiber;
@@ -212,6 +224,7 @@ Fiber* fiber_take(Worker* worker) {
     worker->spares.first = fiber->next;
     --worker->spares.count;
   }
+  if (fiber->called) clear_call(fiber);
   if (fiber->sp == nullptr) fiber->sp = make_context(fiber, fiber_main, fiber);
   fiber->fresh = true;
   fiber->fp_given = false;
@@ -226,7 +239,7 @@ void fiber_release(void* context) {
   Worker* worker = this_worker();
   check_overrun(fiber);
   if (worker->spares.count >= kKept) {
-    fiber_destroy(fiber);
+    fiber_destroy(worker, fiber);
     return;
   }
   Fiber** place = &worker->spares.first;
@@ -245,7 +258,7 @@ bool fibers_shrink(Worker* worker) {
     Fiber* fiber = worker->spares.first;
     worker->spares.first = fiber->next;
     --worker->spares.count;
-    fiber_destroy(fiber);
+    fiber_destroy(worker, fiber);
   }
   return stacks_shrink();
 }
@@ -273,92 +286,42 @@ void run_on_spare(Worker* worker, Member* member, Task* task) {
   fiber_switch(spare, nullptr, nullptr);
 }
 
-namespace {
-
-// Saves the state of the current fiber, and takes the spare one from the list. It is still counted as idle, until its
-// task blocks.
-[[gnu::always_inline]] inline Fiber* begin_call(Worker* worker, Fiber* spare) {
-  worker->spares.first = spare->next;
+void go_on_after_call() {
+  Worker* worker = this_worker();
   Fiber* self = worker->fiber;
-  self->task = worker->task;
-  self->member = worker->member;
-  self->fp.read();
-  self->error_number = *worker->thread.error_number;
-  spare->caller = self;
-  spare->depth = self->depth + 1;
-  spare->called = true;
-  worker->fiber = spare;
-  return self;
-}
-
-// The call has returned.
-[[gnu::always_inline]] inline void end_call(Worker* worker, Fiber* self, Fiber* spare) {
-  check_overrun(spare);
-  worker->fiber = self;
-  *worker->thread.error_number = self->error_number;
-  spare->caller = nullptr;
-  // The call has overwritten the fiber's idle frames, and the frames from which it called other fibers have been left.
-  spare->sp = nullptr;
-  spare->next = worker->spares.first;
-  worker->spares.first = spare;
-}
-
-// The task on the called fiber has blocked.
-[[gnu::noinline]] void go_on_after_call(Worker* worker, Fiber* self) {
   --worker->spares.count;
-  self->exceptions = {};  // fiber_to_call has seen to it
+  self->exceptions = {};  // there were none: may_call
   arrive(self);
   end_round();
 }
 
-}  // namespace
+namespace {
 
 // Sanitizers must be told of each change of stacks, and a task that is created in a catch block starts outside of it:
 // both need a switch.
-Fiber* fiber_to_call(const Worker* worker) {
-  return g_sanitized || exceptions_in_flight(worker) ? nullptr : worker->spares.first;
+bool may_call(const Worker* worker) {
+  return worker->spares.first != nullptr && !g_sanitized && !exceptions_in_flight(worker);
 }
 
+}  // namespace
+
 void run_at_creation(Worker* worker, Task* task) {
-  Fiber* spare = fiber_to_call(worker);
-  if (spare == nullptr) [[unlikely]] {
+  if (!may_call(worker)) [[unlikely]] {
     run_on_spare(worker, worker->member, task);
     end_round();
     return;
   }
+  Fiber* spare = worker->spares.first;
   Fiber* self = begin_call(worker, spare);
-  spare->first = task;
-  if (marline_fiber_call(&self->sp, spare, fiber_called, spare) == 0) return go_on_after_call(worker, self);
-  end_call(worker, self, spare);
-}
-
-bool call_at_creation(Worker* worker, Fiber* spare, Task* task, void* top, void (*body)(void*)) {
-  Fiber* self = begin_call(worker, spare);
-  spare->uncounted = task;
-  spare->tied_frames = static_cast<int>(task->flags & task_flag::kTied);
-  fence_signal();
-  worker->task = task;
-  if (marline_fiber_call(&self->sp, top, body, task) != 0) [[likely]] {
-    return true;
-  }
-  worker = this_worker_or_null();
-  go_on_after_call(worker, worker->fiber);
-  return false;
-}
-
-void return_from_call(Worker* worker) {
-  Fiber* spare = worker->fiber;
-  Fiber* self = spare->caller;
-  spare->tied_frames = 0;
   spare->uncounted = nullptr;
-  worker->task = self->task;
-  fence_signal();
-  end_call(worker, self, spare);
-}
-
-void end_called(Fiber* self, Task* task) {
-  run_chain(self, complete_called(this_worker(), task, self));
-  serve(self);
+  spare->tied_frames = 0;
+  spare->first = task;
+  auto function = reinterpret_cast<void (*)()>(fiber_called);
+  if (marline_fiber_call(reinterpret_cast<uintptr_t>(spare), 0, &self->sp, spare, function, &spare->called) == 0) {
+    return go_on_after_call();
+  }
+  end_call(worker, spare);
+  check_overrun(spare);
 }
 
 void run_over_frame(Worker* worker, Member* member, Task* task) {

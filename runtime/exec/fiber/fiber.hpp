@@ -4,7 +4,7 @@
 // either
 //   - belongs to a thread (its own stack), or
 //   - is spare: its base frame runs one task for a `caller` fiber (run_on_spare, run_at_creation), or the scheduling
-//   loop.
+//     loop.
 // A task is a plain call on the fiber that runs it. When the task blocks, the fiber stays with the task, and the worker
 // continues on the fiber's caller, or on a spare fiber: exec/worker/suspend.cpp.
 //
@@ -31,7 +31,7 @@ struct Fiber {
   int depth = 0;            // callers that wait, one on another
   bool fp_given = false;    // if fresh: starts with `fp` instead of the thread's FP control
   bool fresh = false;       // taken from the idle fibers and not entered since
-  bool called = false;      // entered by a call (run_at_creation), so its base frame can return; until the task blocks
+  bool called = false;      // entered by a call (exec/fiber/call.hpp), which can return; until the task blocks
   // Saved while the fiber is not running. `task` and `member` are apart here. They are neighbours in Worker, so if they
   // were neighbours here, too, one load would copy both; that load would stall on the narrower store that has just set
   // the current task.
@@ -40,7 +40,7 @@ struct Fiber {
   Member* member = nullptr;
   ExceptionState exceptions{};
   int error_number = 0;
-  // With `called`: the task that call_at_creation has called here, which its creator has not counted yet.
+  // With `called`: the task that call_uncounted has called here, which its creator has not counted yet.
   Task* uncounted = nullptr;
   // Of taskloops, with a chunk that has a frame here (exec/worker/pieces.hpp); the newest first.
   Piece* pieces = nullptr;
@@ -52,6 +52,9 @@ struct Fiber {
   void* tsan = nullptr;
   void* asan_fake_stack = nullptr;
   unsigned valgrind_stack = 0;
+  // A descriptor for uncounted tasks of GCC's code (abi/gomp/simple_task.hpp), or null. It is the fiber's own unless
+  // its task blocks, or the descriptor outlives its task.
+  Task* stub = nullptr;
 };
 
 // The fiber of the calling thread's own stack.
@@ -78,24 +81,10 @@ void fiber_switch(Fiber* target, void (*arrival)(void*), void* context);
 // Runs `task` on a spare fiber; returns when it has ended or blocked.
 void run_on_spare(Worker* worker, Member* member, Task* task);
 
-// The same for a new task of the current team, created by the current task: by a call rather than two switches. The
-// state of the creator's fiber is saved before the call, and restored only if the task blocks. Where the task
-// scheduling constraint is strict, the caller of this function records the frames that are left (sched/constraint.hpp);
-// fiber_switch does so for the functions that switch.
+// The same for a new task of the current team, created by the current task: mostly by a call rather than two switches
+// (exec/fiber/call.hpp). Where the task scheduling constraint is strict, the caller of this function records the frames
+// that are left (sched/constraint.hpp); fiber_switch does so for the functions that switch.
 void run_at_creation(Worker* worker, Task* task);
-
-// An idle fiber that call_at_creation may call; null: only run_at_creation can run a new task.
-Fiber* fiber_to_call(const Worker* worker);
-
-// The same as run_at_creation for a face: makes `task` the current one, and calls body(task) on the spare fiber, below
-// `top`, an address on that fiber's stack. The task has not been counted in its creator; if it blocks, that is done
-// here, and then body must end in end_called. True: body has returned, the thread is the same, and the caller calls
-// return_from_call. False: the task has blocked, and its creator goes on.
-[[nodiscard]] bool call_at_creation(Worker* worker, Fiber* spare, Task* task, void* top, void (*body)(void*));
-void return_from_call(Worker* worker);
-
-// The end of such a task that has blocked, on its own fiber.
-[[noreturn]] void end_called(Fiber* self, Task* task);
 
 // For a caller that waits in place: starts the ready task on a spare fiber, or goes on with it if it was suspended, and
 // comes back when it has ended or blocked.

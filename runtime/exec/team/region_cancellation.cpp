@@ -37,7 +37,7 @@ void renumber_constructs(Team* team) {
 }
 
 void end_region(Team* team) {
-  g_cancellations.fetch_sub(1, relaxed);
+  uncount_cancellation();
   renumber_constructs(team);
   for (int i = 0; i < team->size; ++i) {
     team->members[i].absence.store(0, relaxed);
@@ -51,9 +51,9 @@ void end_region(Team* team) {
 
 void cancel_region(Team* team) {
   // Before the bit is set: a thread that is ordered after the bit finds the count raised.
-  g_cancellations.fetch_add(1, relaxed);
+  count_cancellation();
   // release pairs with is_region_cancelled.
-  if ((team->cancelled.fetch_or(Team::kRegion, acq_rel) & Team::kRegion) != 0) g_cancellations.fetch_sub(1, relaxed);
+  if ((team->cancelled.fetch_or(Team::kRegion, acq_rel) & Team::kRegion) != 0) uncount_cancellation();
   tool::report_cancellation();
 }
 

@@ -136,7 +136,7 @@ void describe_process(ReportStream& out) {
   text[length > 0 ? length : 0] = 0;
   out.string("program", text);
   out.number("nanoseconds", static_cast<int64_t>(nanoseconds_now()));
-  out.number("pending", g_pending_operations.load(relaxed));
+  out.number("pending", progress_operations());
 }
 
 // `list`: "NAME,NAME,".

@@ -13,8 +13,6 @@
 
 namespace marline {
 
-Atomic<uint32_t> g_cancellations{0};
-
 namespace {
 
 // The groups around a task, innermost first, each with the task's serial in its order.
@@ -86,11 +84,11 @@ void destroy_privates(Worker* worker, Task* task) {
 // From now on, tasks of the order with serials above `last` must not start.
 void lower(Taskgroup* order, uint32_t last) {
   uint32_t known = order->last_to_run.load(relaxed);
-  g_cancellations.fetch_add(1, relaxed);
+  count_cancellation();
   while (last < known && !order->last_to_run.compare_exchange_weak(known, last, release, relaxed)) {
   }
   bool was_first = last < known && known == Taskgroup::kAll;
-  if (!was_first) g_cancellations.fetch_sub(1, relaxed);
+  if (!was_first) uncount_cancellation();
   tool::report_cancellation();
 }
 
@@ -134,7 +132,7 @@ void begin_order(Taskgroup* group, bool is_construct) {
 
 void end_order(Worker* worker, Taskgroup* group) {
   if (group->last_to_run.load(relaxed) == Taskgroup::kAll) return;
-  g_cancellations.fetch_sub(1, relaxed);
+  uncount_cancellation();
   release_kept(worker, group->kept);
 }
 
@@ -144,7 +142,7 @@ bool is_beyond_cancel(const Task* task) {
 }
 
 bool is_creation_cancelled(const Task* creator) {
-  if (g_cancellations.load(relaxed) == 0) return false;
+  if (!any_cancellation()) return false;
   if (is_region_cancelled(creator->team)) return true;
   Walk walk(creator);
   if (!walk.find_construct()) return false;
@@ -202,13 +200,13 @@ void cancel_group(const Task* current) {
 }
 
 bool is_group_cancelled(const Task* current) {
-  if (g_cancellations.load(relaxed) == 0) return false;
+  if (!any_cancellation()) return false;
   Walk walk(current);
   return walk.find_construct() && walk.order()->owner != current && is_cancelled_at(walk);
 }
 
 bool is_later_cancelled(const Task* current) {
-  if (g_cancellations.load(relaxed) == 0) return false;
+  if (!any_cancellation()) return false;
   Walk walk(current);
   if (!walk.find_construct()) return false;
   if (walk.order()->last_to_run.load(relaxed) != Taskgroup::kAll) return true;
@@ -217,7 +215,7 @@ bool is_later_cancelled(const Task* current) {
 }
 
 bool is_task_cancelled(const Task* current) {
-  if (g_cancellations.load(relaxed) == 0) return false;
+  if (!any_cancellation()) return false;
   Walk walk(current);
   while (walk.group != nullptr && walk.order()->owner == current)
     walk.outward();  // the task is not in the groups that it has opened

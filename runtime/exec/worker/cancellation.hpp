@@ -15,12 +15,15 @@
 // call of cancel_later sees the new value; a task that starts at the same time may or may not see it.
 #pragma once
 
+#include "base/conditions.hpp"
 #include "sched/team.hpp"
 
 namespace marline {
 
-// The number of cancelled taskgroups and regions in the whole process. While it is 0, no thread searches for them.
-extern Atomic<uint32_t> g_cancellations;
+// Counts the cancelled taskgroups and regions in the whole process. While there are none, no thread searches for them.
+inline void count_cancellation() { g_conditions.fetch_add(condition::kCancellation, relaxed); }
+inline void uncount_cancellation() { g_conditions.fetch_sub(condition::kCancellation, relaxed); }
+inline bool any_cancellation() { return any_condition(condition::kCancellations); }
 
 // Sets the fields that this protocol keeps in a group, before the group is used. `outer` and `owner` are set; the
 // owner's `taskgroup` is still the group outside.
@@ -34,6 +37,13 @@ void end_order(Worker* worker, Taskgroup* group);
 inline uint32_t next_serial(Taskgroup* order) {
   if (order->last_serial != Taskgroup::kLastSerial) ++order->last_serial;
   return order->last_serial;
+}
+
+// The task, a new child of `creator`, which is the current task, is in its creator's group.
+[[gnu::always_inline]] inline void join_group(const Task* creator, Task* task) {
+  Taskgroup* group = creator->taskgroup;
+  task->taskgroup = group;
+  if (group != nullptr) task->serial = group->owner == creator ? next_serial(group->order) : creator->serial;
 }
 
 // The owner has created so many further tasks in it.
@@ -50,7 +60,7 @@ bool is_beyond_cancel(const Task* task);
 
 // Whether the task, which has not started, must not run. Relaxed: a task that is ordered after the cancellation is
 // ordered after the increment of the count, too.
-inline bool is_cancelled(const Task* task) { return g_cancellations.load(relaxed) != 0 && is_beyond_cancel(task); }
+inline bool is_cancelled(const Task* task) { return any_cancellation() && is_beyond_cancel(task); }
 
 // Whether a task that the current one creates now would not run. For creators of tasks with copies of objects that only
 // the body destroys (kObjects without kDestroys): such a task is better not created. Such tasks that exist when

@@ -50,4 +50,13 @@ inline bool has_no_children(const Task* task) {
 }
 bool subtree_has_ended(const Task* task);
 
+// Whether the task, which has run through where it was created and was not counted, has left its descriptor as it was.
+// Not for tasks with a detach clause, nor in persistent graphs.
+[[gnu::always_inline]] inline bool leaves_nothing(const Task* task) {
+  constexpr uint32_t kMore = task_flag::kGraph | task_flag::kInTable | task_flag::kOwnIcvs | task_flag::kHolds |
+                             task_flag::kPinned | task_flag::kSharesTable;
+  const uint64_t children = task->created | task->children.load(acquire);  // as in has_no_children
+  return !task->has(kMore) && (children | reinterpret_cast<uintptr_t>(task->table)) == 0;
+}
+
 }  // namespace marline

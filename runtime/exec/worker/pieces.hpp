@@ -94,7 +94,7 @@ inline void advance_serial(Task* task, const ChunkedLoop* loop) {
   const uint64_t children = task->created | task->children.load(acquire);
   const uint64_t changed = task->flags ^ piece->loop->flags;
   if ((children | changed | reinterpret_cast<uintptr_t>(task->table)) != 0 || progress_pending() ||
-      g_cancellations.load(relaxed) != 0) [[unlikely]] {
+      any_cancellation()) [[unlikely]] {
     return begin_next_chunk_slowly(worker, piece);
   }
   advance_serial(task, piece->loop);

@@ -80,6 +80,7 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
   if (target != nullptr) {
     if (fiber->uncounted != nullptr) {  // from now on its creator may go on before it
       count_in_creator(fiber->uncounted);
+      if (fiber->stub == fiber->uncounted) fiber->stub = nullptr;
       fiber->uncounted = nullptr;
     }
     fiber->caller = nullptr;

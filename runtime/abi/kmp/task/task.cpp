@@ -8,6 +8,7 @@
 #include "abi/kmp/task/task_block.hpp"
 
 #include "abi/kmp/task/depend.hpp"
+#include "abi/kmp/task/simple_task.hpp"
 #include "construct/task/observed.hpp"
 #include "construct/sync/reducing_region.hpp"
 #include "construct/task/task_reduction.hpp"
@@ -41,6 +42,14 @@ bool is_merged(const Task* task) { return task->has(task_flag::kMergeable); }
   return block;
 }
 
+[[gnu::noinline]] TaskBlock* allocate_any(int32_t flags, size_t task_bytes, size_t shareds_bytes,
+                                          TaskBlock::Routine routine) {
+  if ((flags & (kTaskDestructors | kTaskTransparent | kTaskInPool)) != 0) [[unlikely]] {
+    return allocate_rare(flags, task_bytes, shareds_bytes, routine);
+  }
+  return allocate_block(run_task, flags, task_bytes, shareds_bytes, routine);
+}
+
 // A transparent task, or one that is run in place. No compiler makes a task that is both.
 [[gnu::noinline]] int32_t spawn_rare(Task* task, const DependenceBuffer& buffer, const void* codeptr) {
   if (is_merged(task)) {
@@ -51,7 +60,7 @@ bool is_merged(const Task* task) { return task->has(task_flag::kMergeable); }
   return 0;
 }
 
-int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_address(0)) {
+[[gnu::noinline]] int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_address(0)) {
   Worker* worker = this_worker();
   Task* task = task_of(block);
   if (task == worker->task) {  // an untied task between two parts
@@ -169,13 +178,18 @@ extern "C" {
 
 TaskBlock* __kmpc_omp_task_alloc(Ident*, int32_t, int32_t flags, size_t task_bytes, size_t shareds_bytes,
                                  TaskBlock::Routine routine) {
-  if ((flags & (kTaskDestructors | kTaskTransparent | kTaskInPool)) != 0) [[unlikely]] {
-    return allocate_rare(flags, task_bytes, shareds_bytes, routine);
-  }
-  return allocate_block(run_task, flags, task_bytes, shareds_bytes, routine);
+  TaskBlock* block = allocate_quickly(flags, task_bytes, shareds_bytes, routine);
+  return block != nullptr ? block : allocate_any(flags, task_bytes, shareds_bytes, routine);
 }
 
-int32_t __kmpc_omp_task(Ident*, int32_t, TaskBlock* block) { return spawn_block(block); }
+int32_t __kmpc_omp_task(Ident*, int32_t, TaskBlock* block) {
+  Worker* worker = this_worker_or_null();
+  Task* task = task_of(block);
+  if (worker != nullptr && is_simple_task(worker, task, block)) [[likely]] {
+    return create_simple(worker, task, block, __builtin_return_address(0));
+  }
+  return spawn_block(block, __builtin_return_address(0));
+}
 int32_t __kmpc_omp_task_parts(Ident*, int32_t, TaskBlock* block) { return spawn_block(block); }
 
 int32_t __kmpc_omp_task_with_deps(Ident*, int32_t, TaskBlock* block, int32_t count, DependInfo* list,

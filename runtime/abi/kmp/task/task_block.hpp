@@ -61,21 +61,30 @@ inline bool is_transparent(const Task* task) {
   return task->has(task_flag::kTransparent) && task->invoke == run_transparent;
 }
 
+// Where in a block the shared pointers lie.
+inline size_t shareds_place(size_t task_bytes) { return (task_bytes + 15) & ~size_t{15}; }
+
+// Sets up the block of a new descriptor.
+[[gnu::always_inline]] inline TaskBlock* fill_block(Task* task, size_t shareds_at, size_t shareds_bytes,
+                                                    TaskBlock::Routine routine) {
+  auto* block = reinterpret_cast<TaskBlock*>(task + 1);
+  block->shareds = shareds_bytes != 0 ? reinterpret_cast<char*>(block) + shareds_at : nullptr;
+  block->routine = routine;
+  block->part_id = 0;
+  block->destructors = nullptr;  // the compiler sets it if there are any
+  block->reserved = nullptr;     // priority 0, unless the compiler sets one
+  return block;
+}
+
 [[gnu::always_inline]] inline TaskBlock* allocate_block(void (*invoke)(Task*), int32_t flags, size_t task_bytes,
                                                         size_t shareds_bytes, TaskBlock::Routine routine) {
-  size_t shareds_at = (task_bytes + 15) & ~size_t{15};
+  const size_t shareds_at = shareds_place(task_bytes);
   Task* task = allocate_task(this_worker(), {.invoke = invoke,
                                              .code = reinterpret_cast<const void*>(routine),
                                              .flags = task_flags(flags),
                                              .block_bytes = shareds_at + shareds_bytes,
                                              .dependences = kExpectedDependences});
-  auto* block = static_cast<TaskBlock*>(task->block);
-  block->shareds = shareds_bytes != 0 ? static_cast<char*>(task->block) + shareds_at : nullptr;
-  block->routine = routine != nullptr ? routine : empty_routine;
-  block->part_id = 0;
-  block->destructors = nullptr;  // the compiler sets it if there are any
-  block->reserved = nullptr;     // priority 0, unless the compiler sets one
-  return block;
+  return fill_block(task, shareds_at, shareds_bytes, routine != nullptr ? routine : empty_routine);
 }
 
 // Creates a replayable task (taskgraph.cpp), whose block has been filled. Returns 0, as Clang expects it.
