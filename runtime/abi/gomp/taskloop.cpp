@@ -55,6 +55,7 @@ struct PieceLoop : ChunkedLoop {
   TaskloopPlan plan;
 
   [[nodiscard]] void* arguments() { return this + 1; }
+  void give_up(Worker*) {}
 };
 
 // Runs the chunks of a piece in one copy of the argument block: GCC's functions read it only, and no two chunks of a
@@ -87,30 +88,29 @@ class PieceChunks {
   uint64_t at_;
 };
 
-// Deferred tasks with arguments that can be copied byte by byte.
-bool may_be_in_pieces(const Worker* worker, const Loop& loop, const TaskloopPlan& plan) {
-  return (loop.flags & kIf) && loop.copy == nullptr && loop.align <= alignof(Task) &&
-         marline::may_be_in_pieces(worker, plan, loop.depend);
-}
+// The arguments can be copied byte by byte.
+bool is_plain(const Loop& loop) { return loop.copy == nullptr && loop.align <= alignof(Task); }
 
-void spawn_in_pieces(Worker* worker, const Loop& loop, const Bounds& limits, const TaskloopPlan& plan,
-                     const void* codeptr) {
-  auto* pieces = make_chunked_loop<PieceLoop>(worker, loop.bytes);
-  pieces->invoke = run_piece<PieceChunks>;
-  pieces->release = [](Worker* last, ChunkedLoop* gone) { SlabPool::release(gone, last->pool); };
-  pieces->code = code_of(loop.function);
-  pieces->block_bytes = loop.bytes;
-  pieces->flags = task_flags(loop.flags);
+PieceLoop* make_piece_loop(Worker* worker, const Loop& loop, const Bounds& limits, const TaskloopPlan& plan) {
+  const LoopShape shape = {code_of(loop.function), loop.bytes, task_flags(loop.flags)};
+  auto* pieces = make_chunked_loop<PieceChunks>(worker, shape, loop.bytes);
   pieces->function = loop.function;
   pieces->limits = limits;
   pieces->plan = plan;
   copy_bytes(pieces->arguments(), loop.data, loop.bytes);
-  const int priority = (loop.flags & kPriority) ? loop.priority : 0;
-  spawn_in_pieces(worker, pieces, plan.tasks, priority, codeptr);
+  return pieces;
 }
 
 void make_tasks(Worker* worker, const Loop& loop, const Bounds& limits, const TaskloopPlan& plan, const void* codeptr) {
-  if (may_be_in_pieces(worker, loop, plan)) return spawn_in_pieces(worker, loop, limits, plan, codeptr);
+  const bool deferred = (loop.flags & kIf) != 0 && !in_final(worker);
+  if (deferred && is_plain(loop) && may_be_in_pieces(worker, plan, loop.depend)) {
+    const int priority = (loop.flags & kPriority) ? loop.priority : 0;
+    return spawn_in_pieces(worker, make_piece_loop(worker, loop, limits, plan), plan.tasks, priority, codeptr);
+  }
+  if (!deferred && is_plain(loop) && may_be_in_place(worker, plan, loop.depend)) {
+    PieceLoop* pieces = make_piece_loop(worker, loop, limits, plan);
+    return run_chunks_in_place<PieceChunks>(worker, pieces, plan.tasks, codeptr);
+  }
   announce_work(worker, tool::Work::kTaskloop, tool::Endpoint::kBegin, limits.iterations, codeptr);
   for (uint64_t i = 0; i < plan.tasks; ++i) make_task(loop, limits, plan, i, codeptr);
   announce_work(this_worker(), tool::Work::kTaskloop, tool::Endpoint::kEnd, limits.iterations, codeptr);

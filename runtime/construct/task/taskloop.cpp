@@ -49,23 +49,46 @@ TaskloopPlan taskloop_plan(uint64_t iterations, TaskloopClause clause, uint64_t 
   return even(iterations, kTasksPerThread * static_cast<uint64_t>(threads));
 }
 
-void spawn_in_pieces(Worker* worker, ChunkedLoop* loop, uint64_t tasks, int32_t priority, const void* codeptr) {
-  const Task* creator = worker->task;
+namespace {
+
+// Takes over what the loop's tasks have in common with the first one.
+void take_common(ChunkedLoop* loop, const Task* creator, const Task* task) {
   Taskgroup* group = creator->taskgroup;
-  // With kDestroys a cancelled piece is invoked, too, and gives up the loop.
-  Task* task = allocate_simple(worker, {.invoke = loop->invoke,
-                                        .code = loop->code,
-                                        .flags = loop->flags | task_flag::kDestroys,
-                                        .block_bytes = piece_bytes(loop->block_bytes)});
-  task->priority.store(priority, relaxed);
-  const bool has_serials = group != nullptr && group->owner == creator;
   loop->group = group;
   loop->icvs = task->icvs;
   loop->flags = task->flags;
-  loop->serials = has_serials ? 1 : 0;
+  loop->serials = group != nullptr && group->owner == creator ? 1 : 0;
+}
+
+Task* allocate_piece(Worker* worker, const ChunkedLoop* loop, uint32_t flags) {
+  return allocate_simple(
+      worker,
+      {.invoke = loop->invoke, .code = loop->code, .flags = flags, .block_bytes = piece_bytes(loop->block_bytes)});
+}
+
+}  // namespace
+
+void spawn_in_pieces(Worker* worker, ChunkedLoop* loop, uint64_t tasks, int32_t priority, const void* codeptr) {
+  const Task* creator = worker->task;
+  // With kDestroys a cancelled piece is invoked, too, and gives up the loop.
+  Task* task = allocate_piece(worker, loop, loop->flags | task_flag::kDestroys);
+  task->priority.store(priority, relaxed);
+  take_common(loop, creator, task);
   make_piece(task, loop, 0, tasks);
+  Taskgroup* order = loop->serials != 0 ? loop->group->order : nullptr;
   spawn_task(worker, task, nullptr, 0, codeptr);
-  if (has_serials) skip_serials(group->order, tasks - 1);  // the first one is counted already
+  if (order != nullptr) skip_serials(order, tasks - 1);  // the first one is counted already
+}
+
+Piece* begin_in_place(Worker* worker, ChunkedLoop* loop, uint64_t first, uint64_t tasks, const void* codeptr) {
+  const Task* creator = worker->task;
+  Task* task = allocate_piece(worker, loop, loop->flags | task_flag::kUndeferred);
+  take_common(loop, creator, task);
+  make_piece(task, loop, first, tasks);
+  if (!try_begin_undeferred(worker, task, codeptr)) return nullptr;
+  Piece* piece = piece_of(task);
+  ++piece->next;
+  return piece;
 }
 
 }  // namespace marline

@@ -104,15 +104,15 @@ void make_piece(Task* task, ChunkedLoop* loop, uint64_t first, uint64_t end) {
 
 void begin_piece(Worker* worker, Piece* piece) {
   const uint64_t batch = batch_of(worker, piece->loop);
-  piece->first = piece->next++;
-  for (uint64_t count = piece->end - piece->first; count > batch;) {
+  piece->batch_first = piece->next++;
+  for (uint64_t count = piece->end - piece->batch_first; count > batch;) {
     const uint64_t half = count / 2;
     split_off(worker, piece, piece->end - half);
     count -= half;
   }
   piece->below = worker->fiber->pieces;
   worker->fiber->pieces = piece;
-  if (batch != UINT64_MAX) piece->began = cycles();
+  if (batch != UINT64_MAX) piece->batch_began = cycles();
 }
 
 void end_piece(Worker* worker, Piece* piece) {
@@ -120,7 +120,7 @@ void end_piece(Worker* worker, Piece* piece) {
   Fiber* fiber = worker->fiber;
   if (fiber->pieces == piece) {  // the fiber has not been left
     fiber->pieces = piece->below;
-    if (piece->began != 0) learn(loop, piece->end - piece->first, cycles() - piece->began);
+    if (piece->batch_began != 0) learn(loop, piece->end - piece->batch_first, cycles() - piece->batch_began);
   }
   // acq_rel: the last piece frees the loop after all others have used it.
   if (loop->pieces.fetch_sub(1, acq_rel) == 1) loop->release(worker, loop);
@@ -132,6 +132,14 @@ void leave_pieces(Worker* worker) {
     if (piece->next != piece->end) split_off(worker, piece, piece->next);
   }
   fiber->pieces = nullptr;
+}
+
+bool begin_next_in_place_slowly(Worker* worker, Piece* piece) {
+  progress_at_scheduling_point(worker);
+  if (!take_back(worker, piece->loop, piece->task) || is_cancelled(piece->task)) return false;
+  take_serial(piece->task, piece->loop);
+  ++piece->next;
+  return true;
 }
 
 bool begin_next_chunk_slowly(Worker* worker, Piece* piece) {

@@ -49,8 +49,9 @@ struct Piece {
   Task* task;
   uint64_t next, end;  // the chunks that have not begun; only the worker that runs the piece
   Piece* below;        // link of Fiber::pieces
-  uint64_t began = 0;  // cycles()
-  uint64_t first = 0;
+  // The batch: when it began, in cycles(), and its first chunk. Only where batches are measured.
+  uint64_t batch_began = 0;
+  uint64_t batch_first = 0;
 
   [[nodiscard]] void* block() const { return task + 1; }
 };
@@ -82,22 +83,47 @@ inline void leave_pieces_of(Worker* worker) {
 // piece, and the chunk ends with the piece. False: the piece ends.
 [[gnu::noinline]] bool begin_next_chunk_slowly(Worker* worker, Piece* piece);
 
+// The same for undeferred chunks (construct/task/taskloop.hpp). False: the piece ends, perhaps before its last chunk;
+// the caller goes on with another piece.
+[[gnu::noinline]] bool begin_next_in_place_slowly(Worker* worker, Piece* piece);
+
 inline void advance_serial(Task* task, const ChunkedLoop* loop) {
   if (task->serial != Taskgroup::kLastSerial) task->serial += loop->serials;
+}
+
+// Whether the chunk has left nothing in its descriptor, and there is nothing else to do between two chunks.
+[[gnu::always_inline]] inline bool is_as_before(const Task* task, const ChunkedLoop* loop) {
+  // acquire: as in has_no_children (exec/worker/completion.hpp).
+  const uint64_t children = task->created | task->children.load(acquire);
+  const uint64_t changed = task->flags ^ loop->flags;
+  return (children | changed | reinterpret_cast<uintptr_t>(task->table)) == 0 && !progress_pending() &&
+         !any_cancellation();
 }
 
 // A chunk has ended. True: the next one has begun, in the same descriptor. False: the piece ends.
 [[gnu::always_inline]] inline bool begin_next_chunk(Worker* worker, Piece* piece) {
   if (piece->next == piece->end) return false;
   Task* task = piece->task;
-  // acquire: as in has_no_children (exec/worker/completion.hpp).
-  const uint64_t children = task->created | task->children.load(acquire);
-  const uint64_t changed = task->flags ^ piece->loop->flags;
-  if ((children | changed | reinterpret_cast<uintptr_t>(task->table)) != 0 || progress_pending() ||
-      any_cancellation()) [[unlikely]] {
+  if (!is_as_before(task, piece->loop)) [[unlikely]] {
     return begin_next_chunk_slowly(worker, piece);
   }
   advance_serial(task, piece->loop);
+  ++piece->next;
+  return true;
+}
+
+// An undeferred chunk has the next serial of its group.
+inline void take_serial(Task* task, const ChunkedLoop* loop) {
+  if (loop->serials != 0) task->serial = next_serial(loop->group->order);
+}
+
+[[gnu::always_inline]] inline bool begin_next_in_place(Worker* worker, Piece* piece) {
+  if (piece->next == piece->end) return false;
+  Task* task = piece->task;
+  if (!is_as_before(task, piece->loop)) [[unlikely]] {
+    return begin_next_in_place_slowly(worker, piece);
+  }
+  take_serial(task, piece->loop);
   ++piece->next;
   return true;
 }

@@ -98,6 +98,8 @@ void discard(TaskBlock* block) {
 struct PieceLoop : ChunkedLoop {
   Pattern pattern;
   TaskloopPlan plan;
+
+  void give_up(Worker* worker) { release_task(worker, task_of(pattern.block)); }
 };
 
 // Clang's block for a taskloop goes on with the bounds, the stride, a mark of the last task and a pointer to
@@ -147,35 +149,41 @@ class PieceChunks {
   uint64_t lower_;
 };
 
-void spawn_in_pieces(Worker* worker, const Pattern& pattern, const TaskloopPlan& plan, const void* codeptr) {
+PieceLoop* make_piece_loop(Worker* worker, const Pattern& pattern, const TaskloopPlan& plan) {
   const Task* model = task_of(pattern.block);
-  auto* pieces = make_chunked_loop<PieceLoop>(worker, 0);
-  pieces->invoke = run_piece<PieceChunks>;
-  pieces->release = [](Worker* last, ChunkedLoop* gone) {
-    release_task(last, task_of(static_cast<PieceLoop*>(gone)->pattern.block));
-    SlabPool::release(gone, last->pool);
-  };
-  pieces->code = reinterpret_cast<const void*>(pattern.block->routine);
-  pieces->block_bytes = exact_block_bytes(model);
-  pieces->flags = model->flags;
+  const LoopShape shape = {reinterpret_cast<const void*>(pattern.block->routine), exact_block_bytes(model),
+                           model->flags};
+  auto* pieces = make_chunked_loop<PieceChunks>(worker, shape, 0);
   pieces->pattern = pattern;
   pieces->plan = plan;
-  spawn_in_pieces(worker, pieces, plan.tasks, pattern.block->priority, codeptr);
+  return pieces;
 }
 
-// Deferred tasks of the plain kind, without functions that copy or destroy their private variables.
-bool may_be_in_pieces(const Worker* worker, const Pattern& pattern, const TaskloopPlan& plan) {
+// Tasks of the plain kind, without functions that copy or destroy their private variables.
+bool is_plain(const Pattern& pattern) {
   constexpr uint32_t kPlain = task_flag::kTied | task_flag::kFinal;
   const Task* model = task_of(pattern.block);
-  return pattern.deferred && pattern.duplicate == nullptr && model->invoke == run_task &&
-         exact_block_bytes(model) >= kLeastBlock && (model->flags & ~kPlain) == 0 &&
-         marline::may_be_in_pieces(worker, plan, pattern.depend);
+  return pattern.duplicate == nullptr && model->invoke == run_task && exact_block_bytes(model) >= kLeastBlock &&
+         (model->flags & ~kPlain) == 0;
+}
+
+// False: the tasks are to be made one by one.
+bool make_together(Worker* worker, const Pattern& pattern, const TaskloopPlan& plan, const void* codeptr) {
+  if (!is_plain(pattern)) return false;
+  if (pattern.deferred && may_be_in_pieces(worker, plan, pattern.depend)) {
+    spawn_in_pieces(worker, make_piece_loop(worker, pattern, plan), plan.tasks, pattern.block->priority, codeptr);
+    return true;
+  }
+  if (!pattern.deferred && may_be_in_place(worker, plan, pattern.depend)) {
+    run_chunks_in_place<PieceChunks>(worker, make_piece_loop(worker, pattern, plan), plan.tasks, codeptr);
+    return true;
+  }
+  return false;
 }
 
 void taskloop(const Pattern& pattern, const TaskloopPlan& plan, bool group, const void* codeptr) {
   if (group) taskgroup_begin(this_worker(), codeptr);
-  if (may_be_in_pieces(this_worker(), pattern, plan)) {
-    spawn_in_pieces(this_worker(), pattern, plan, codeptr);
+  if (make_together(this_worker(), pattern, plan, codeptr)) {
     if (group) taskgroup_end(this_worker(), codeptr);
     return;
   }
