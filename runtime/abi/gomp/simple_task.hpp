@@ -4,14 +4,14 @@
 // so that its creator can go on if it blocks. In the latter case it mostly goes a short way: its descriptor is one that
 // the fiber keeps (Fiber::stub), its arguments are copied onto that fiber's stack, the program's function is the
 // fiber's base frame, and the task is counted in its creator only if it blocks, or at its end if a part of its subtree
-// outlives it (exec/fiber/call.hpp). All of this is in line; the functions that are not end in calls of each other, so
+// outlives it (exec/fiber/fiber.hpp). All of this is in line; the functions that are not end in calls of each other, so
 // that no frame is needed. Run by the thread that runs the creator.
 #pragma once
 
 #include "abi/gomp/spare_task.hpp"
 #include "abi/gomp/task_block.hpp"
 #include "base/conditions.hpp"
-#include "exec/fiber/call.hpp"
+#include "exec/fiber/fiber.hpp"
 #include "exec/worker/completion.hpp"
 
 namespace marline::gomp {

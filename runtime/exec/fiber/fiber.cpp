@@ -6,7 +6,6 @@
 
 #include "base/check.hpp"
 #include "base/sanitizer.hpp"
-#include "exec/fiber/call.hpp"
 #include "exec/fiber/context.hpp"
 #include "exec/worker/completion.hpp"
 #include "exec/worker/run_task.hpp"

@@ -21,7 +21,7 @@ inline Task* run_found(Task* task) { return this_worker()->thief.times_bodies() 
 // (exec/fiber/fiber.hpp). If `fiber` is still called after it, the thread is the same.
 Task* run_created(Worker* worker, Task* task, Fiber* fiber);
 
-// Completes such a task that call_uncounted has called (exec/fiber/call.hpp). With `fiber`: the task has blocked, and
+// Completes such a task that call_uncounted has called (exec/fiber/fiber.hpp). With `fiber`: the task has blocked, and
 // is the current one of that fiber. Null: it has run through, and the current task is its creator, which has counted it
 // by now.
 [[nodiscard]] Task* complete_called(Worker* worker, Task* task, Fiber* fiber);

@@ -2,13 +2,13 @@
 //
 // Tied deferred tasks of Clang's code without clauses. Where such a task runs at its creation, it mostly goes a short
 // way: the program's function is the base frame of the fiber, and the task is counted in its creator only if it blocks,
-// or at its end if a part of its subtree outlives it (exec/fiber/call.hpp). The program fills the block between the
+// or at its end if a part of its subtree outlives it (exec/fiber/fiber.hpp). The program fills the block between the
 // allocation and the creation, so it must lie in a descriptor of its own. Run by the thread that runs the creator.
 #pragma once
 
 #include "abi/kmp/task/task_block.hpp"
 #include "base/conditions.hpp"
-#include "exec/fiber/call.hpp"
+#include "exec/fiber/fiber.hpp"
 #include "exec/worker/completion.hpp"
 
 namespace marline::kmp {
