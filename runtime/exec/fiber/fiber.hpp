@@ -34,7 +34,7 @@ struct Fiber {
   int depth = 0;            // callers that wait, one on another
   bool fp_given = false;    // if fresh: starts with `fp` instead of the thread's FP control
   bool fresh = false;       // taken from the idle fibers and not entered since
-  bool called = false;      // entered by a call (call_uncounted, run_at_creation), which can return; until the task blocks
+  bool called = false;  // entered by a call (call_uncounted, run_at_creation), which can return; until the task blocks
   // Saved while the fiber is not running. `task` and `member` are apart here. They are neighbours in Worker, so if they
   // were neighbours here, too, one load would copy both; that load would stall on the narrower store that has just set
   // the current task.
