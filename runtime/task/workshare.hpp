@@ -17,7 +17,9 @@
 
 namespace marline {
 
-inline constexpr int kWorkshares = 8;  // a thread that is further ahead waits for the slowest thread
+// A thread that is further ahead waits for the slowest thread. Where threads share cores, the slowest one may have to
+// wait for a core first, so this bounds how often others wait for that; 192 bytes each, in each team.
+inline constexpr int kWorkshares = 64;
 
 // kGuidedSimd and kRuntimeSimd: the size of each chunk but the last is a multiple of the given chunk size. kAnyOrder:
 // dynamic and nonmonotonic; a loop that is entered has kDynamic in its place.

@@ -21,7 +21,10 @@ constexpr uint32_t kOwnPart = 8;
 constexpr uint32_t kMostOwn = 4;
 // At most this part of an even share of the rest is taken at a time, so that little is left to steal at the end, and
 // next to nothing that cannot be stolen.
-constexpr uint64_t kPartOfShare = 4;
+constexpr uint32_t kPartOfShare = 4;
+// If all that is left lasts less, in ns, one thread takes it: another one would need about as long for its part. Most
+// of it can still be stolen.
+constexpr uint64_t kNotWorthSharing = 1000;
 // A loop with fewer chunks per thread would never take two at a time.
 constexpr uint64_t kFewest = 2 * kPartOfShare;
 // A number of a chunk that a reserve can hold, with room for the additions to an empty one.
@@ -42,14 +45,18 @@ uint64_t chunks_of(uint64_t iterations, uint64_t chunk) {
 size_t slot_of(const Team* team, const Workshare* shared) { return static_cast<size_t>(shared - &team->workshares[0]); }
 
 // How many chunks to take now: by how long the last ones lasted.
-uint32_t how_many(const LoopPlace& place, uint64_t now, uint64_t threads) {
+uint32_t how_many(const LoopPlace& place, uint64_t now, uint32_t threads) {
   if (place.taken_at == 0) return 1;
   const uint64_t lasted = now - place.taken_at, aim = cycles_about(kLasts);
-  uint64_t count = place.at_a_time;
-  if (lasted < aim) count *= 2;
-  if (lasted > 2 * aim) count = count * aim / lasted;
-  const uint64_t share = (place.chunks - place.taken_to) / threads / kPartOfShare;
-  return static_cast<uint32_t>(std::clamp<uint64_t>(count, 1, std::clamp<uint64_t>(share, 1, kMostAtATime)));
+  const auto left = static_cast<uint32_t>(place.chunks - place.taken_to);  // fits: kMostChunks
+  uint64_t count = place.at_a_time, most = left / (threads * kPartOfShare);
+  if (lasted < aim) {
+    count *= 2;
+    if (left * lasted < place.at_a_time * cycles_about(kNotWorthSharing)) count = most = left;
+  } else if (lasted > 2 * aim) {
+    count = count * aim / lasted;
+  }
+  return static_cast<uint32_t>(std::clamp<uint64_t>(count, 1, std::clamp<uint64_t>(most, 1, kMostAtATime)));
 }
 
 LoopChunk chunk_number(LoopPlace& place, uint32_t number) {
@@ -140,7 +147,7 @@ bool take_more(Member* member, LoopChunk* chunk) {
   // The compiler asks of a thread's last chunk whether it is the loop's, for lastprivate: none may follow that one.
   if (place.had_last) return false;
   const uint64_t now = cycles();
-  place.at_a_time = how_many(place, now, static_cast<uint64_t>(member->team->size));
+  place.at_a_time = how_many(place, now, static_cast<uint32_t>(member->team->size));
   place.taken_at = now;
   if (place.at_a_time > 1 && !shared->has_reserves.load(relaxed)) shared->has_reserves.store(true, relaxed);
   // acq_rel pairs with the additions before: after the last chunk, the thread sees that one of them went to a reserve.

@@ -2,6 +2,7 @@
  *
  * A tool ends while the threads are in dynamic loops, at different places of different loops. As long as it is there,
  * it is told of each chunk; after it, threads may take several at a time. Each iteration runs once, before and after.
+ * There are more loops than threads can be apart, so some begin after the end of the tool.
  *
  * Covers: parallel, for(schedule:dynamic, nowait), atomic
  */
@@ -9,7 +10,7 @@
 #include "../tool.h"
 #include <omp.h>
 
-enum { kThreads = 4, kLoops = 24, kIterations = 2000, kEnds = 8 };
+enum { kThreads = 4, kLoops = 200, kIterations = 250, kEnds = 8 };
 
 static ompt_finalize_tool_t finalize_tool;
 static _Atomic int chunks;
