@@ -118,6 +118,12 @@ enum class AtBarrier : int {
   kImplementation = static_cast<int>(tool::SyncRegion::kBarrierImplementation),
 };
 
+// A word of a doacross loop's posts, and a value that it has had (construct/workshare/doacross.cpp).
+struct SeenPosts {
+  const Atomic<uint64_t>* word = nullptr;
+  uint64_t value = 0;
+};
+
 struct alignas(kCacheLine) Member {
   Worker* worker = nullptr;
   Team* team = nullptr;
@@ -139,6 +145,8 @@ struct alignas(kCacheLine) Member {
   LoopPlace loop;  // the loop that the thread is in (construct/workshare/loop.cpp)
   // The nest in which the loop's iterations post, or null (construct/workshare/doacross.cpp).
   Doacross* doacross = nullptr;
+  // The words of that nest's posts that the thread last wrote, and last waited for, with the values that they had then.
+  SeenPosts posted, awaited;
   // A construct of which the compiler does not report the end (exec/worker/announce.hpp).
   tool::Work open_work = tool::Work::kNone;
   const void* open_work_codeptr = nullptr;

@@ -9,6 +9,9 @@
 //   otherwise  A bit per iteration. Any thread sets it.
 // Invariant: a word only grows. In rows, a wait for iteration n ends once its thread has posted n or a later one:
 // iteration n has ended by then, whether it posted or not.
+//
+// So what a thread once saw in a word stays true, and it reads the word again only for an iteration that was not posted
+// then. The thread that posts keeps the cache line meanwhile: a thread that is some iterations behind costs it nothing.
 #include "construct/workshare/doacross.hpp"
 
 #include "base/check.hpp"
@@ -159,6 +162,19 @@ bool wait_for_post(const Doacross* nest, const Place& place, Interruption interr
   return wait_for_bits(*place.word, place.value, interruption);
 }
 
+bool shows(const SeenPosts& seen, const Doacross* nest, const Place& place) {
+  if (seen.word != place.word) return false;
+  return nest->in_rows ? seen.value >= place.value : (seen.value & place.value) != 0;
+}
+
+// Whether the thread has seen before that the iteration was posted; else looks once.
+bool is_known(Member* member, const Doacross* nest, const Place& place) {
+  if (shows(member->posted, nest, place) || shows(member->awaited, nest, place)) return true;
+  // acquire pairs with the post in advance and set_bits.
+  member->awaited = {place.word, place.word->load(acquire)};
+  return shows(member->awaited, nest, place);
+}
+
 // The address that ThreadSanitizer knows for the order of posts: eight iterations share one address, or all iterations
 // of a group of rows.
 const void* order_of(const Doacross* nest, const Place& place) {
@@ -184,9 +200,11 @@ bool may_never_be_posted(const Team* team, const Doacross* nest, const Place& pl
   } while (!wait_for_post(nest, place, departures));
 }
 
-void wait_at(const Doacross* nest, const Place& place) {
+void wait_at(Member* member, const Doacross* nest, const Place& place) {
   if (place.word == nullptr) return;
-  if (options().cancellation) [[unlikely]] {
+  if (is_known(member, nest, place)) {
+    // Nothing to wait for.
+  } else if (options().cancellation) [[unlikely]] {
     wait_unless_absent(nest, place);
   } else {
     wait_for_post(nest, place, {});
@@ -205,7 +223,7 @@ void wait_at(const Doacross* nest, const Place& place) {
 [[gnu::noinline]] void wait_reporting(Worker* worker, const Doacross* nest, const Place& place,
                                       const uint64_t* iteration) {
   begin_wait(worker, ompt::State::kWaitOrdered, place.word);
-  wait_at(nest, place);
+  wait_at(worker->member, nest, place);
   end_wait(this_worker());
   announce(nest, iteration, tool::DoacrossDependence::kSink);
 }
@@ -216,6 +234,7 @@ void* doacross_attach(Worker* worker, Workshare* loop, bool first, const Doacros
   Member* member = worker->member;
   if (first) describe(loop, nest, static_cast<uint64_t>(member->team->size), extra);
   member->doacross = static_cast<Doacross*>(loop->memory);
+  member->posted = member->awaited = {};  // another nest may have had its words there
   return static_cast<char*>(loop->memory) + record_bytes(nest.dimensions);
 }
 
@@ -249,10 +268,14 @@ void doacross_post(Worker* worker, const uint64_t* iteration) {
   Place place = place_of(nest, iteration);
   if (place.word == nullptr) return;
   tsan_release(order_of(nest, place));
+  Member* member = worker->member;
+  const uint64_t before = member->posted.word == place.word ? member->posted.value : 0;
   if (nest->in_rows) {
     advance(*place.word, place.value);
+    member->posted = {place.word, place.value};
   } else {
     set_bits(*place.word, place.value);
+    member->posted = {place.word, before | place.value};
   }
 }
 
@@ -264,7 +287,7 @@ void doacross_wait(Worker* worker, const uint64_t* iteration) {
   if (tool::present()) [[unlikely]] {
     wait_reporting(worker, nest, place, iteration);
   } else {
-    wait_at(nest, place);
+    wait_at(worker->member, nest, place);
   }
 }
 
