@@ -37,14 +37,15 @@ Arrival workshare_enter(Worker* worker, bool may_skip) {
   uint64_t free = 2 * (number / kWorkshares);
   if (may_skip && options().cancellation) [[unlikely]] {
     if (!take_slot_unless_cancelled(member, shared, free)) return {nullptr, false};
-  } else {
+  } else if (shared->phase.load(acquire) < free) [[unlikely]] {
     wait_at_least(shared->phase, free);
   }
   // acquire pairs with the last leaver's store: the previous use of the fields is over.
   if (shared->phase.load(relaxed) == free && shared->phase.compare_exchange_strong(free, free + 1, acquire, relaxed)) {
     return {shared, true};
   }
-  wait_at_least(shared->ready, number + 1);
+  // acquire pairs with workshare_publish: the fields are filled.
+  if (shared->ready.load(acquire) <= number) wait_at_least(shared->ready, number + 1);
   return {shared, false};
 }
 
