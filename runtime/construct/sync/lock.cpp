@@ -21,7 +21,7 @@ namespace marline {
 
 namespace {
 
-enum : uint32_t { kFree, kLocked, kContended };
+using namespace lock_state;
 
 constexpr uint64_t kPatience = 1'000'000;  // ns; after that a waiter gets the lock directly
 
@@ -69,13 +69,6 @@ bool spin_for(LockWord& word, uint32_t state) {
   return false;
 }
 
-[[gnu::noinline]] void acquire_waiting(LockWord& word) {
-  if (spin_for(word, kLocked)) return;
-  uint64_t since = nanoseconds_now();
-  while (!take_or_park(word, since) && !spin_for(word, kContended)) {
-  }
-}
-
 void release_contended(LockWord& word) {
   ParkingBucket& bucket = parking_bucket(&word);
   bool more;
@@ -101,14 +94,16 @@ LockWord g_atomic_lock{kFree};
 
 bool lock_try(LockWord& word) { return try_as(word, kLocked); }
 
-void lock_acquire(LockWord& word) {
-  if (!take(word, kLocked)) acquire_waiting(word);
+// Not inlined, as lock_release_rarely and nest_lock_acquire_rarely: their callers need no registers saved then.
+[[gnu::noinline]] void lock_acquire_waiting(LockWord& word) {
+  if (spin_for(word, kLocked)) return;
+  uint64_t since = nanoseconds_now();
+  while (!take_or_park(word, since) && !spin_for(word, kContended)) {
+  }
 }
 
-void lock_release(LockWord& word) {
-  uint32_t expected = kLocked;
-  if (word.compare_exchange_strong(expected, kFree, release, relaxed)) return;
-  if (expected == kFree) {
+[[gnu::noinline]] void lock_release_rarely(LockWord& word) {
+  if (word.load(relaxed) == kFree) {
     fatal("the lock at %p is unset but nobody has set it; set it first, and initialise it only once",
           static_cast<void*>(&word));
   }
@@ -123,7 +118,7 @@ NestLock* nest_lock_create() {
 
 void nest_lock_destroy(NestLock* lock) { std::free(lock); }
 
-uint32_t nest_lock_acquire(NestLock* lock) {
+[[gnu::noinline]] uint32_t nest_lock_acquire_rarely(NestLock* lock) {
   Task* self = current_task();
   if (lock->owner.load(relaxed) == self) return ++lock->depth;
   lock_acquire(lock->word);
@@ -137,13 +132,6 @@ uint32_t nest_lock_try(NestLock* lock) {
   if (!lock_try(lock->word)) return 0;
   lock->owner.store(self, relaxed);
   return lock->depth = 1;
-}
-
-uint32_t nest_lock_release(NestLock* lock) {
-  if (--lock->depth != 0) return lock->depth;
-  lock->owner.store(nullptr, relaxed);
-  lock_release(lock->word);
-  return 0;
 }
 
 }  // namespace marline

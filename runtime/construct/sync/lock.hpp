@@ -6,18 +6,37 @@
 #pragma once
 
 #include "base/atomic.hpp"
+#include "sched/team.hpp"
 
 #include <cstdint>
 
 namespace marline {
 
-struct Task;
-
 using LockWord = Atomic<uint32_t>;
 
-void lock_acquire(LockWord& word);
+namespace lock_state {
+enum : uint32_t { kFree, kLocked, kContended };  // kContended: a task waits, or may wait
+}
+
+[[nodiscard]] inline bool lock_take_free(LockWord& word) {
+  uint32_t expected = lock_state::kFree;
+  // Pairs with the release of the previous owner.
+  return word.compare_exchange_strong(expected, lock_state::kLocked, acquire, relaxed);
+}
+
+void lock_acquire_waiting(LockWord& word);
+inline void lock_acquire(LockWord& word) {
+  if (!lock_take_free(word)) lock_acquire_waiting(word);
+}
+
 [[nodiscard]] bool lock_try(LockWord& word);
-void lock_release(LockWord& word);
+
+// The lock is not `kLocked`: wakes a task that waits, or ends the program if the lock is free.
+void lock_release_rarely(LockWord& word);
+inline void lock_release(LockWord& word) {
+  uint32_t expected = lock_state::kLocked;
+  if (!word.compare_exchange_strong(expected, lock_state::kFree, release, relaxed)) lock_release_rarely(word);
+}
 
 // The lock in storage of a compiler or of the program: the first four bytes.
 inline LockWord& lock_word(void* storage) { return *static_cast<LockWord*>(storage); }
@@ -34,9 +53,28 @@ NestLock* nest_lock_create();
 void nest_lock_destroy(NestLock* lock);
 
 // Return the nesting depth after the call; nest_lock_try returns 0 if another task owns the lock.
-uint32_t nest_lock_acquire(NestLock* lock);
 uint32_t nest_lock_try(NestLock* lock);
-uint32_t nest_lock_release(NestLock* lock);
+
+// Also for a thread that the runtime does not know, and if another task owns the lock.
+uint32_t nest_lock_acquire_rarely(NestLock* lock);
+inline uint32_t nest_lock_acquire(NestLock* lock) {
+  Worker* worker = this_worker_or_null();
+  if (worker == nullptr) [[unlikely]] {
+    return nest_lock_acquire_rarely(lock);
+  }
+  Task* self = worker->task;
+  if (lock->owner.load(relaxed) == self) return ++lock->depth;
+  if (!lock_take_free(lock->word)) return nest_lock_acquire_rarely(lock);
+  lock->owner.store(self, relaxed);
+  return lock->depth = 1;
+}
+
+inline uint32_t nest_lock_release(NestLock* lock) {
+  if (--lock->depth != 0) return lock->depth;
+  lock->owner.store(nullptr, relaxed);
+  lock_release(lock->word);
+  return 0;
+}
 
 // The lock of the unnamed critical section, and the lock of all atomics without an instruction.
 extern LockWord g_unnamed_critical;

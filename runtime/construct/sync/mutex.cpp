@@ -7,8 +7,6 @@
 #include "exec/worker/announce.hpp"
 #include "exec/worker/runtime.hpp"
 
-#include <cstring>
-
 namespace marline {
 
 namespace {
@@ -23,12 +21,6 @@ ompt::State state_of(tool::Mutex kind) {
 }
 
 uint64_t id(const void* address) { return reinterpret_cast<uint64_t>(address); }
-
-NestLock* nest_lock_in(const void* storage) {
-  NestLock* lock;
-  std::memcpy(&lock, storage, sizeof lock);
-  return lock;
-}
 
 void store_nest_lock(void* storage, NestLock* lock) { std::memcpy(storage, &lock, sizeof lock); }
 
@@ -61,6 +53,11 @@ void mutex_acquire_reporting(LockWord& word, tool::Mutex kind, unsigned hint, co
   if (is_reported) tool::mutex_acquired(kind, id(&word), codeptr);
 }
 
+[[gnu::noinline]] void mutex_release_reporting(LockWord& word, tool::Mutex kind, const void* codeptr) {
+  lock_release(word);
+  tool::mutex_released(kind, id(&word), codeptr);
+}
+
 bool mutex_try_reporting(LockWord& word, const void* codeptr) {
   this_worker();
   tool::mutex_acquire(tool::Mutex::kTestLock, 0, id(&word), codeptr);
@@ -80,13 +77,12 @@ void nest_mutex_destroy(void* storage, const void* codeptr) {
   if (tool::on(tool::event::kLock)) tool::lock_destroy(tool::Mutex::kNestLock, id(storage), codeptr);
 }
 
-uint32_t nest_mutex_acquire(void* storage, const void* codeptr) {
-  NestLock* lock = nest_lock_in(storage);
-  if (!tool::present()) return nest_lock_acquire(lock);
+[[gnu::noinline]] uint32_t nest_mutex_acquire_reporting(void* storage, const void* codeptr) {
+  this_worker();  // as in mutex_acquire_reporting
   bool is_reported = tool::on(tool::event::kMutex);
   if (is_reported) tool::mutex_acquire(tool::Mutex::kNestLock, 0, id(storage), codeptr);
   begin_wait(this_worker(), ompt::State::kWaitLock, storage);
-  uint32_t depth = nest_lock_acquire(lock);
+  uint32_t depth = nest_lock_acquire(nest_lock_in(storage));
   end_wait(this_worker());
   if (is_reported) announce_nest_acquired(tool::Mutex::kNestLock, storage, depth, codeptr);
   return depth;
@@ -100,9 +96,8 @@ uint32_t nest_mutex_try(void* storage, const void* codeptr) {
   return depth;
 }
 
-void nest_mutex_release(void* storage, const void* codeptr) {
+[[gnu::noinline]] void nest_mutex_release_reporting(void* storage, const void* codeptr) {
   uint32_t depth = nest_lock_release(nest_lock_in(storage));
-  if (!tool::on(tool::event::kMutex)) return;
   if (depth == 0) {
     tool::mutex_released(tool::Mutex::kNestLock, id(storage), codeptr);
   } else {

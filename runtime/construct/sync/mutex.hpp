@@ -9,6 +9,8 @@
 #include "construct/sync/lock.hpp"
 #include "tool/tool.hpp"
 
+#include <cstring>
+
 namespace marline {
 
 void mutex_acquire_reporting(LockWord& word, tool::Mutex kind, unsigned hint, const void* codeptr);
@@ -26,10 +28,12 @@ bool mutex_try_reporting(LockWord& word, const void* codeptr);
   return tool::on(tool::event::kMutex) ? mutex_try_reporting(word, codeptr) : lock_try(word);
 }
 
+void mutex_release_reporting(LockWord& word, tool::Mutex kind, const void* codeptr);
 inline void mutex_release(LockWord& word, tool::Mutex kind, const void* codeptr = __builtin_return_address(0)) {
-  lock_release(word);
   if (tool::on(tool::event::kMutex)) [[unlikely]] {
-    tool::mutex_released(kind, reinterpret_cast<uint64_t>(&word), codeptr);
+    mutex_release_reporting(word, kind, codeptr);
+  } else {
+    lock_release(word);
   }
 }
 
@@ -51,8 +55,29 @@ inline void mutex_destroy(const LockWord& word, const void* codeptr = __builtin_
 // aligned to 4 only (GCC before 4.4). acquire and try return the depth, try returns 0 if another task owns the lock.
 void nest_mutex_init(void* storage, unsigned hint = 0, const void* codeptr = __builtin_return_address(0));
 void nest_mutex_destroy(void* storage, const void* codeptr = __builtin_return_address(0));
-uint32_t nest_mutex_acquire(void* storage, const void* codeptr = __builtin_return_address(0));
 [[nodiscard]] uint32_t nest_mutex_try(void* storage, const void* codeptr = __builtin_return_address(0));
-void nest_mutex_release(void* storage, const void* codeptr = __builtin_return_address(0));
+
+inline NestLock* nest_lock_in(const void* storage) {
+  NestLock* lock;
+  std::memcpy(&lock, storage, sizeof lock);
+  return lock;
+}
+
+uint32_t nest_mutex_acquire_reporting(void* storage, const void* codeptr);
+inline uint32_t nest_mutex_acquire(void* storage, const void* codeptr = __builtin_return_address(0)) {
+  if (tool::present()) [[unlikely]] {
+    return nest_mutex_acquire_reporting(storage, codeptr);
+  }
+  return nest_lock_acquire(nest_lock_in(storage));
+}
+
+void nest_mutex_release_reporting(void* storage, const void* codeptr);
+inline void nest_mutex_release(void* storage, const void* codeptr = __builtin_return_address(0)) {
+  if (tool::on(tool::event::kMutex)) [[unlikely]] {
+    nest_mutex_release_reporting(storage, codeptr);
+  } else {
+    nest_lock_release(nest_lock_in(storage));
+  }
+}
 
 }  // namespace marline
