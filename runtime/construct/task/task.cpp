@@ -76,20 +76,27 @@ bool comes_first(Member* member, const Task* task) {
   return highest < 0 || (task->priority.load(relaxed) > 0 && PriorityQueue::bucket_of(task) >= highest);
 }
 
-// If enough tasks are queued, runs the most urgent one at once, instead of the new one.
+// Runs a task that the worker has just taken from its own queues. A child of the current task is called, if it has not
+// begun.
+void run_taken(Worker* worker, Member* member, Task* task) {
+  const bool begins = task->fiber == nullptr && !task->has(task_flag::kBodyDone);
+  if (begins && task->parent == worker->task && !options().strict_constraint) return run_at_creation(worker, task);
+  run_over_frame(worker, member, task);
+}
+
+// If enough tasks are queued, the new one included, runs the most urgent one at once.
 [[gnu::noinline]] void run_most_urgent(Worker* worker, Task* task) {
   Member* member = worker->member;
-  int64_t limit = options().max_ready;
-  const bool runs_one = limit != 0 && worker->fiber->depth < kDeepest;
-  if (runs_one && member->urgent->size() + member->deque.size() >= limit && comes_first(member, task)) {
-    return run_at_creation(worker, task);
-  }
+  const int64_t limit = options().max_ready;
+  const bool runs_one =
+      limit != 0 && worker->fiber->depth < kDeepest && member->urgent->size() + member->deque.size() + 1 >= limit;
+  if (runs_one && comes_first(member, task)) return run_at_creation(worker, task);
   enqueue_own(member, task);
-  if (!runs_one || member->urgent->size() + member->deque.size() < limit) return;
+  if (!runs_one) return;
   Task* first = pop_own(member);
   if (first == nullptr) return;
   if (may_start(worker, first)) {
-    run_over_frame(worker, member, first);
+    run_taken(worker, member, first);
   } else {
     give_back(member, first);
   }
