@@ -15,6 +15,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace marline {
 
@@ -134,10 +135,15 @@ bool next_dynamic(LoopPlace& place, Atomic<uint64_t>& next) {
 // compare-and-swap of the position would transfer the cache line twice, and each thread computes the chunks up to its
 // own. That is work for the sum of all chunks per thread, about 2 `threads` ln(iterations / `threads`) divisions.
 bool next_guided(LoopPlace& place, Atomic<uint64_t>& next, uint64_t threads) {
+  if (place.position >= place.iterations) return false;  // the thread had the last chunk
   const uint64_t number = next.fetch_add(1, relaxed);
+  const uint64_t shares = 2 * threads;
+  const bool shifts = std::has_single_bit(shares);  // a division takes several times as long as a shift
+  const int shift = std::countr_zero(shares);
   for (; place.position < place.iterations; ++place.passed) {
     const uint64_t left = place.iterations - place.position;
-    const uint64_t count = std::min(left, std::max(place.chunk, (left - 1) / (2 * threads) + 1));
+    const uint64_t share = shifts ? (left - 1) >> shift : (left - 1) / shares;
+    const uint64_t count = std::min(left, std::max(place.chunk, share + 1));
     place.position += count;
     if (place.passed != number) continue;
     ++place.passed;
