@@ -13,8 +13,8 @@ A program says so near its top, in a comment; a line that ends with a comma goes
 there the program contains this, because of an `#if` or of what a compiler makes no code of. Which compilers build a
 program, tests/programs/CMakeLists.txt knows: CMake writes it to BUILD/tests/programs/programs.json. What a program
 claims must stand in its source. Compilers that the tests do not have count, too, with the programs that pass with them
-(tests/programs/other_compilers.txt, from tools/run_other_compilers.py). A column is a kind of compiler; where not all
-of its versions have a feature, a cell says which.
+(tests/programs/other_compilers.txt, from tools/run_other_compilers.py); why others fail, other_compilers_causes.txt
+says. A column is a kind of compiler; where not all of its versions have a feature, a cell says which.
 
     gen_features.py BUILD [ROOT]            writes the page
     gen_features.py --check BUILD [ROOT]    exit 1 if something is wrong, or the page is not what this would write
@@ -90,9 +90,15 @@ class Others:
 
     passed: dict[str, set[str]] = field(default_factory=dict)  # compiler -> programs
     failed: list[tuple[str, str, str]] = field(default_factory=list)  # compiler, program, result
+    causes: dict[tuple[str, str], str] = field(default_factory=dict)  # family and program -> why it fails
 
     def builders_of(self, program: str) -> list[str]:
         return [compiler for compiler, programs in self.passed.items() if program in programs]
+
+    def without_cause(self) -> list[str]:
+        return [f"{compiler}: `{program}` fails, and other_compilers_causes.txt does not say why"
+                for compiler, program, result in self.failed
+                if result.startswith("fails") and (split_version(compiler)[0], program) not in self.causes]  # fmt: skip
 
     def versions(self) -> dict[str, list[int]]:
         """The columns: the versions of each family that have been tried, by the tests too."""
@@ -102,16 +108,21 @@ class Others:
 
 
 def read_others(root: Path) -> Others:
-    path, others = root / "tests" / "programs" / "other_compilers.txt", Others()
-    for line in path.read_text().splitlines() if path.is_file() else ():
-        if line and not line.startswith("#"):
-            compiler, program, result = line.split(" ", 2)
-            others.passed.setdefault(compiler, set())
-            if result == "passes":
-                others.passed[compiler].add(program)
-            else:
-                others.failed.append((compiler, program, result))
+    folder, others = root / "tests" / "programs", Others()
+    for compiler, program, result in read_facts(folder / "other_compilers.txt"):
+        others.passed.setdefault(compiler, set())
+        if result == "passes":
+            others.passed[compiler].add(program)
+        else:
+            others.failed.append((compiler, program, result))
+    for family, program, cause in read_facts(folder / "other_compilers_causes.txt"):
+        others.causes[family, program] = cause
     return others
+
+
+def read_facts(path: Path) -> list[list[str]]:
+    lines = path.read_text().splitlines() if path.is_file() else []
+    return [line.split(" ", 2) for line in lines if line and not line.startswith("#")]
 
 
 def ranges(versions: Iterable[int]) -> str:
@@ -315,7 +326,8 @@ def not_passed(others: Others) -> list[str]:
         rows.setdefault((name, program, result.replace("|", "\\|")), set()).add(version)
     lines += ["", "| program | with | what happens |", "|---|---|---|"] if rows else []
     for (name, program, result), versions in sorted(rows.items(), key=lambda of: (of[0][:2], sorted(of[1]))):
-        lines.append(f"| `{program}` | {FAMILIES[name]} {ranges(versions)} | {result} |")
+        cause = f" ({others.causes[name, program]})" if (name, program) in others.causes else ""
+        lines.append(f"| `{program}` | {FAMILIES[name]} {ranges(versions)} | {result}{cause} |")
     return lines if others.passed else []
 
 
@@ -355,6 +367,7 @@ def main() -> int:
         return 0
     others = read_others(root)
     coverage, wrong = judge(features, read_programs(Path(arguments[0])), root / "tests" / "programs", others)
+    wrong += others.without_cause()
     text, target = page(features, coverage, others), root / "docs" / "features.md"
     if "--check" not in sys.argv:
         target.write_text(text)

@@ -95,10 +95,16 @@ def test_the_check_accepts_what_is_in_order(check):
 
 @pytest.fixture
 def others(tmp_path):
-    """others(line...) writes what became of the programs with compilers that the tests do not have."""
+    """others(line...) writes what became of the programs with compilers that the tests do not have, and returns the
+    path of the causes."""
     path = tmp_path / "tests" / "programs" / "other_compilers.txt"
     path.parent.mkdir(parents=True)
-    return lambda *lines: path.write_text("# a comment\n" + "".join(f"{line}\n" for line in lines))
+
+    def write(*lines: str) -> Path:
+        path.write_text("# a comment\n" + "".join(f"{line}\n" for line in lines))
+        return path.with_name("other_compilers_causes.txt")
+
+    return write
 
 
 def test_other_compilers_are_in_the_columns(check, others):
@@ -115,7 +121,7 @@ def test_other_compilers_are_in_the_columns(check, others):
 
 def test_versions_without_a_feature_are_seen(check, others):
     """One in between, and the last one."""
-    others("gcc13 program refused: error: no such clause", "gcc14 program passes", "clang23 program fails: exit 1: x")
+    others("gcc13 program refused: error: no such clause", "gcc14 program passes", "clang23 program refused: error: x")
     assert check() == (0, "")
     assert "| **for** | 11.5.1 | C 12, 14 | C 19 | – | `program.c` |" in check.page.read_text()
 
@@ -123,12 +129,22 @@ def test_versions_without_a_feature_are_seen(check, others):
 def test_what_did_not_pass_is_listed(check, others):
     """One row for the versions with which it fails alike."""
     others("clang21 program refused: error: a|b", "clang23 program refused: error: a|b", "gcc16 program passes",
-           "clang15 program fails: exit 1: no")  # fmt: skip
+           "clang15 program refused: no")  # fmt: skip
     assert check() == (0, "")
     page = check.page.read_text()
     assert "| GCC 16 | 1 | 0 |" in page
     assert "| Clang 23 | 0 | 1 |" in page
-    assert "| `program` | Clang 15 | fails: exit 1: no |\n| `program` | Clang 21, 23 | refused: error: a\\|b |" in page
+    assert "| `program` | Clang 15 | refused: no |\n| `program` | Clang 21, 23 | refused: error: a\\|b |" in page
+
+
+def test_each_failure_has_a_cause(check, others):
+    """Written by hand, for all versions of a kind of compiler."""
+    causes = others("gcc13 program fails: exit 1: no", "gcc14 program fails: exit 1: no")
+    assert check()[0] == 1
+    assert "gcc13: `program` fails, and other_compilers_causes.txt does not say why" in check()[1]
+    causes.write_text("gcc program [a reason](page.md)\n")
+    assert check() == (0, "")
+    assert "| `program` | GCC 13–14 | fails: exit 1: no ([a reason](page.md)) |" in check.page.read_text()
 
 
 def test_versions_of_languages_stand_together():
