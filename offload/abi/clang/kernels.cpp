@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The entry points that Clang's code calls for target regions. Clang 14 has a routine for each combination of teams and
-// nowait; Clang 16 and later have one, with a structure of arguments that has a version (LLVM,
-// offload/include/Shared/APITypes.h). All return 0 if the region has run on the device, or still runs there; else the
-// caller runs the region on the host.
+// nowait, Clang 15 one with nowait and one without; Clang 16 and later have one. Since Clang 15 the arguments are a
+// structure that has a version (LLVM, offload/include/Shared/APITypes.h). All return 0 if the region has run on the
+// device, or still runs there; else the caller runs the region on the host.
 #include "base/report.hpp"
 #include "device/contract/delegate.hpp"
 #include "device/contract/place.hpp"
@@ -105,6 +105,14 @@ KernelArguments in_structure(int32_t count, void** bases, void** begins, int64_t
   return made;
 }
 
+// Clang 15's structure has version 1, and ends after the number of iterations (LLVM 15, openmp/libomptarget/include).
+KernelArguments of_clang_15(const KernelArguments& given, int32_t teams, int32_t threads, uint64_t flags) {
+  KernelArguments made = in_structure(static_cast<int32_t>(given.count), given.bases, given.begins, given.sizes,
+                                      given.types, given.names, given.mappers, teams, threads, flags);
+  made.trip_count = given.trip_count;
+  return made;
+}
+
 constexpr int32_t kNoTeams = -1;  // not a teams region
 
 }  // namespace
@@ -117,7 +125,9 @@ int __tgt_target_kernel(void* ident, int64_t device, int32_t teams, int32_t thre
     fatal("kernel arguments of version %u, from a newer Clang than Marline knows; the newest known is %u (Clang 23)",
           given->version, kNewestArguments);
   }
-  return run({ident, __builtin_return_address(0)}, device, id, teams, threads, *given);
+  Origin call = {ident, __builtin_return_address(0)};
+  if (given->version < 2) return run(call, device, id, teams, threads, of_clang_15(*given, teams, threads, 0));
+  return run(call, device, id, teams, threads, *given);
 }
 
 int __tgt_target_teams_mapper(void* ident, int64_t device, void* id, int32_t count, void** bases, void** begins,
@@ -131,6 +141,13 @@ int __tgt_target_mapper(void* ident, int64_t device, void* id, int32_t count, vo
                         int64_t* sizes, int64_t* types, void** names, void** mappers) {
   return run({ident, __builtin_return_address(0)}, device, id, kNoTeams, 0,
              in_structure(count, bases, begins, sizes, types, names, mappers, 0, 0, 0));
+}
+
+// Only Clang 15 calls it, in the task that it makes of a region with nowait, whose dependences are obeyed already.
+int __tgt_target_kernel_nowait(void* ident, int64_t device, int32_t teams, int32_t threads, void* id,
+                               KernelArguments* given, int32_t, void*, int32_t, void*) {
+  return run({ident, __builtin_return_address(0)}, device, id, teams, threads,
+             of_clang_15(*given, teams, threads, kNowaitFlag));
 }
 
 int __tgt_target_teams_nowait_mapper(void* ident, int64_t device, void* id, int32_t count, void** bases, void** begins,
