@@ -5,6 +5,10 @@
 # marline_add_program(NAME COMPILER SOURCES... [FLAGS ...] [LIBS ...] [MPI openmpi|mpich] [OUTDIR dir]
 # [LIBRARY_DIRS ...] [PLAIN]) makes the executable NAME by a plain command line of that compiler, the way a user would:
 # no CMake target property leaks in. LIBRARY_DIRS are searched before LLVM's. PLAIN: without MARLINE_SANITIZE.
+#
+# The compilers write the lists of headers as Ninja reads them, with paths from the top of the build: CMake would
+# otherwise start itself once more for each of 1,500 programs, to change the paths.
+cmake_policy(SET CMP0116 OLD)
 set(MARLINE_OMP_HEADERS /usr/lib/llvm-19/lib/clang/19/include CACHE PATH "omp.h for Clang versions without their own")
 set(MARLINE_LLVM_LIB /usr/lib/llvm-19/lib CACHE PATH "where LLVM's libomp.so is, for linking Clang programs")
 
@@ -85,7 +89,8 @@ function(marline_add_program NAME COMPILER)
   set(list_headers "")
   set(depfile "")
   if(source_count EQUAL 1 AND NOT COMPILER STREQUAL gfortran12)
-    set(list_headers -MMD -MT ${output} -MF ${output}.d)
+    cmake_path(RELATIVE_PATH output BASE_DIRECTORY ${CMAKE_BINARY_DIR} OUTPUT_VARIABLE listed)
+    set(list_headers -MMD -MT ${listed} -MF ${output}.d)
     set(depfile DEPFILE ${output}.d)
   endif()
   add_custom_command(OUTPUT ${output}
