@@ -13,7 +13,7 @@
 #include "marline/device_memory.h"
 
 /* Leads to NULL before device_threads_open. */
-extern const marline_device_memory_t* const* device_memory_word;
+extern __attribute__((visibility("hidden"))) const marline_device_memory_t* const* device_memory_word;
 
 /* Called by library_resolve(), before the program's first call. */
 void device_threads_open(void);

@@ -29,7 +29,7 @@ static inline bool object_holds(const ObjectRange* object, const void* address) 
   return (uintptr_t)address >= object->begin && (uintptr_t)address < object->end;
 }
 
-extern int later_tool_count;
+extern __attribute__((visibility("hidden"))) int later_tool_count;
 
 /* Notes that the shared object that holds `address` is such a tool, or is to be treated as one. */
 void later_tool_add(const void* address);

@@ -18,6 +18,7 @@
 
 NextMpi mpi_itself;
 NextMpi mpi_functions;
+bool next_mpi_is_itself;
 
 /* The functions that everything else needs. An older library of the same ABI may lack other functions, which its
  * programs do not call. */
@@ -79,6 +80,7 @@ static void resolve(void) {
     if (tools != NULL) later_tool_add(tools);
     set_function(&next_mpi, i, tools != NULL ? tools : inside);
   }
+  next_mpi_is_itself = later_tool_count == 0;
   if (later_tool_count > 0) /* a tool's call may be a jump, and then seems to come from this library */
     later_tool_add((const void*)check_abi);
 }

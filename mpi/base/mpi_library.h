@@ -20,12 +20,17 @@
 #include "base/later_tool.h"
 #include "mpi_next.h"
 
+/* Hidden: so each is read at a known distance, not through an address in the global offset table. */
+#pragma GCC visibility push(hidden)
 /* What this library calls: functions of a tool between it and MPI, if there is one, else of MPI. */
 extern NextMpi next_mpi;
 extern NextMpi mpi_itself;    /* functions of MPI itself, through inside_functions; written by library_resolve() only */
 extern NextMpi mpi_functions; /* the MPI library's own functions; written by library_resolve() only */
 /* Call mpi_functions between marline_library_enter and leave (inside.h); generated. */
 extern const NextMpi inside_functions;
+/* Every pointer in next_mpi leads to inside_functions: there is no tool and no owner. Written with next_mpi. */
+extern bool next_mpi_is_itself;
+#pragma GCC visibility pop
 
 /* Fills next_mpi, mpi_itself and mpi_functions. The first call does that, later calls return at once. Before the
  * first call, next_mpi leads to functions that call library_resolve() first (generate.py). Ends the process with one

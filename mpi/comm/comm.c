@@ -35,7 +35,7 @@ struct Comm {
   char name[kCommNameBytes];
 };
 
-enum { kWorldIdentity = 1, kSelfIdentity = 2, kOfUnknownOrigin = 3 };
+enum { kSelfIdentity = 2, kOfUnknownOrigin = 3 };
 
 /* Taken when a communicator is made, named or freed, and when an unknown one is seen; find() seldom takes it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -49,6 +49,7 @@ static KeyTable made;
 static int key = MPI_KEYVAL_INVALID; /* written once, by comm_start() */
 static atomic_bool started;          /* set by comm_start(), release; acquired by threads that read `key` and `world` */
 static MPI_Group world;
+_Atomic(MPI_Comm) comm_world_known;
 
 /* Identities ------------------------------------------------------------------------------------------------------- */
 
@@ -241,6 +242,7 @@ void comm_start(void) {
   next_mpi.comm_create_keyval(copy_nothing, forget, &key, NULL);
   enter_predefined(comm_world, kWorldIdentity, "MPI_COMM_WORLD");
   enter_predefined(MPI_COMM_SELF, mix(kSelfIdentity, (uint64_t)rank), "MPI_COMM_SELF");
+  atomic_store_explicit(&comm_world_known, comm_world, memory_order_relaxed);
   atomic_store_explicit(&started, true, memory_order_release);
 }
 

@@ -16,6 +16,7 @@
 #ifndef MARLINE_MPI_COMM_H
 #define MARLINE_MPI_COMM_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -45,6 +46,17 @@ void comm_stop(void);
 /* The identity of a communicator that is not freed meanwhile; 0 for MPI_COMM_NULL, before MPI_Init, and for an
  * unknown communicator. Takes a few nanoseconds; any thread. */
 uint64_t comm_identity(MPI_Comm comm);
+
+/* The handle of MPI_COMM_WORLD from comm_start() on; 0 before. Most calls have it. */
+extern __attribute__((visibility("hidden"))) _Atomic(MPI_Comm) comm_world_known;
+enum { kWorldIdentity = 1 };
+
+/* comm_identity() without a call for MPI_COMM_WORLD. Relaxed: an identity needs no other data. */
+static inline uint64_t comm_identity_quick(MPI_Comm comm) {
+  if (comm != (MPI_Comm)0 && comm == atomic_load_explicit(&comm_world_known, memory_order_relaxed))
+    return kWorldIdentity;
+  return comm_identity(comm);
+}
 
 /* To how many ranks one may send in the communicator; 0 if it is not known. Otherwise the same as comm_identity(). */
 int comm_peers(MPI_Comm comm);

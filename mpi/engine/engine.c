@@ -11,7 +11,6 @@
 
 #include <sched.h>
 
-#include "../pmpi/caller.h"
 #include "base/later_tool.h"
 #include "engine/counters.h"
 #include "engine/owner.h"
@@ -22,42 +21,32 @@
 
 _Atomic(Pending*) engine_inbox;
 
-/* Both are written before the program creates its first task after MPI_Init, and at MPI_Finalize. Every intercepted
- * call reads them: a thread that calls MPI must know that MPI_Init has returned, so relaxed is enough. */
-static _Atomic Poller poller;
-static marline_hook_t* hook;
+_Atomic Poller engine_polled_by;
+_Atomic bool engine_takes_all;
+static marline_hook_t* hook; /* written with engine_polled_by */
 /* If ranks share cores, a thread that waits in MPICH keeps its core from the rank for which it waits. So the
  * program's blocking calls outside of tasks are made by their nonblocking forms, too, and the thread polls and gives
- * its core away in between. Open MPI does so itself. Written with `poller`. */
+ * its core away in between. Open MPI does so itself. Written with engine_polled_by. */
 static _Atomic bool leaves_core;
-
-static Poller current_poller(void) { return atomic_load_explicit(&poller, memory_order_relaxed); }
-
-bool engine_is_running(void) { return current_poller() != kNobody; }
-
-Poller engine_poller(void) { return current_poller(); }
 
 void engine_begin(Poller by, marline_hook_t* counting, bool leaves) {
   hook = counting;
-  atomic_store_explicit(&poller, by, memory_order_relaxed);
+  atomic_store_explicit(&engine_polled_by, by, memory_order_relaxed);
   atomic_store_explicit(&leaves_core, leaves, memory_order_relaxed);
+  atomic_store_explicit(&engine_takes_all, leaves || owner_exists(), memory_order_relaxed);
 }
 
 void engine_end(void) {
-  atomic_store_explicit(&poller, kNobody, memory_order_relaxed);
+  atomic_store_explicit(&engine_polled_by, kNobody, memory_order_relaxed);
   atomic_store_explicit(&leaves_core, false, memory_order_relaxed);
-}
-
-bool may_suspend(const void* return_address) {
-  return engine_is_running() && marline_can_suspend() == 1 && caller_of(return_address) == kCallerUser;
+  atomic_store_explicit(&engine_takes_all, false, memory_order_relaxed);
 }
 
 static bool gives_core_away(void) { return atomic_load_explicit(&leaves_core, memory_order_relaxed); }
 
-bool engine_takes(const void* return_address) {
+bool engine_takes_outside_tasks(const void* return_address) {
   if (marline_is_called_back() == 1) /* the poller may be below, on this thread's stack */
     return false;
-  if (may_suspend(return_address)) return true;
   if (owner_exists()) return !owner_is_me() && engine_is_running();
   return gives_core_away() && caller_of(return_address) == kCallerUser;
 }
@@ -65,7 +54,7 @@ bool engine_takes(const void* return_address) {
 /* Posting ---------------------------------------------------------------------------------------------------------- */
 
 void engine_count(int operations) {
-  if (current_poller() == kThread)
+  if (engine_poller() == kThread)
     progress_thread_add(operations);
   else
     marline_progress_add(hook, operations);

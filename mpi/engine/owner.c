@@ -13,6 +13,7 @@ bool owner_started;
 void owner_start(int (*poll)(void*)) {
   mpi_library = next_mpi;
   next_mpi = owner_functions;
+  next_mpi_is_itself = false;
   owner_started = true;
   progress_thread_start(poll);
 }

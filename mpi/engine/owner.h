@@ -21,7 +21,7 @@
 void owner_start(int (*poll)(void*));
 
 /* Whether owner_start has been called, which writes it before the program's other threads may call MPI. */
-extern bool owner_started;
+extern __attribute__((visibility("hidden"))) bool owner_started;
 static inline bool owner_exists(void) { return owner_started; }
 
 /* Whether the calling thread is the owner. */

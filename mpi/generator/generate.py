@@ -181,7 +181,8 @@ def twin(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str
 
 def left_as_it_is(call: Call, condition: str) -> str:
     """The call goes straight to MPI, where the thread may block; `marline ps` shows that."""
-    return WRAPPERS.fill("as_it_is", condition=condition, description=description(call), next=call.next)
+    return WRAPPERS.fill("as_it_is", condition=condition, description=description(call), next=call.next,
+                         short=call.short, arguments=call.arguments)  # fmt: skip
 
 
 def in_a_scope(call: Call) -> str:

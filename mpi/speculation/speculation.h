@@ -68,7 +68,7 @@ typedef struct marline_mpi_speculation {
 } Speculation;
 
 /* How many scopes are open. */
-extern _Atomic int speculation_scopes;
+extern __attribute__((visibility("hidden"))) _Atomic int speculation_scopes;
 
 Speculation* speculation_find(MPI_Comm comm);
 

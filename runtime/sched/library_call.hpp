@@ -42,9 +42,9 @@ inline Worker* acting_worker() {
   return worker != nullptr ? worker : library_caller();
 }
 
-// begin_callback: a thread without a worker uses OpenMP inside a call of a library. end_callback: the call ends. In
-// exec/team/callback.cpp.
+// begin_callback: a thread without a worker uses OpenMP inside a call of a library. end_callback: the call ends; never
+// inlined, because every call of a library would save the registers that it needs. In exec/team/callback.cpp.
 Worker* begin_callback();
-void end_callback(Worker* worker);
+[[gnu::noinline, gnu::cold]] void end_callback(Worker* worker);
 
 }  // namespace marline
