@@ -34,10 +34,14 @@ struct InLibrary {
   marline_this_worker = nullptr;
 }
 
+// Apart, so that a call without a callback saves no registers.
+[[gnu::noinline, gnu::cold]] static void leave_after_callback(const LibraryCall* call) {
+  end_callback(marline_this_worker);
+  library_leave(call);
+}
+
 [[gnu::noinline]] void library_leave(const LibraryCall* call) {
-  if (Worker* worker = marline_this_worker) [[unlikely]] {
-    end_callback(worker);
-  }
+  if (marline_this_worker != nullptr) [[unlikely]] return leave_after_callback(call);
   if (call->worker != nullptr) marline_this_worker = call->worker;
   fence_signal();  // for signal handlers, as in library_enter
   InLibrary& inside = t_inside;

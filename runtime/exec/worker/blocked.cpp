@@ -39,7 +39,8 @@ BlockedThread* claim_slot(int32_t thread) {
 
 bool holds_slot() { return t_slot != nullptr && t_slot->thread.load(relaxed) == own_number(); }
 
-void begin_on_foreign_thread(const marline_wait* wait) {
+// Not inlined, as the function after it: workers save no registers for other threads' slots.
+[[gnu::noinline]] void begin_on_foreign_thread(const marline_wait* wait) {
   if (!holds_slot()) {
     if (claim_slot(own_number()) == nullptr) return;  // more threads than slots: this one is not shown
     t_slot->depth = 0;
@@ -47,7 +48,7 @@ void begin_on_foreign_thread(const marline_wait* wait) {
   if (t_slot->depth++ == 0) t_slot->wait.store(wait, relaxed);
 }
 
-void end_on_foreign_thread() {
+[[gnu::noinline]] void end_on_foreign_thread() {
   if (!holds_slot() || --t_slot->depth > 0) return;
   t_slot->wait.store(nullptr, relaxed);
   t_slot->thread.store(0, release);  // pairs with claim
