@@ -41,7 +41,8 @@ struct InLibrary {
 }
 
 [[gnu::noinline]] void library_leave(const LibraryCall* call) {
-  if (marline_this_worker != nullptr) [[unlikely]] return leave_after_callback(call);
+  if (marline_this_worker != nullptr) [[unlikely]]
+    return leave_after_callback(call);
   if (call->worker != nullptr) marline_this_worker = call->worker;
   fence_signal();  // for signal handlers, as in library_enter
   InLibrary& inside = t_inside;
