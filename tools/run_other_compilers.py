@@ -113,21 +113,28 @@ def build_line(line: str, base: str, compiler: str) -> str:
     return line
 
 
-def tests_of(build: Path) -> dict[str, tuple[list[str], dict[str, str]]]:
-    """The tests of programs that have to succeed: name -> command, environment. (ctest leaves out the command of what
-    is not built yet.)"""
-    folder = build / "tests" / "programs"
-    text = "".join((path / "CTestTestfile.cmake").read_text() for path in (folder, folder / "offload"))
-    commands = {name: re.findall(r'"((?:[^"\\]|\\.)*)"', words)
+def read_tests(file: Path) -> dict[str, tuple[list[str], str]]:
+    """What CMake has written for ctest: name -> command, properties. (ctest leaves out the command of what is not built
+    yet.)"""
+    text = file.read_text()
+    commands = {name: [re.sub(r"\\(.)", r"\1", word) for word in re.findall(r'"((?:[^"\\]|\\.)*)"', words)]
                 for name, words in re.findall(r"^add_test\(\[=\[(\S+)\]=\] (.*)\)$", text, re.MULTILINE)}
-    tests = {}
     properties = re.findall(r"^set_tests_properties\(\[=\[(\S+)\]=\] PROPERTIES (.*)\)$", text, re.MULTILINE)
-    for name, words in properties:
-        if TEST.fullmatch(name) and name in commands and "PASS_REGULAR_EXPRESSION" not in words:
-            listed = re.search(r' ENVIRONMENT "((?:[^"\\]|\\.)*)"', " " + words)
-            pairs = [pair.split("=", 1) for pair in re.split(r"(?<!\\);", listed[1])] if listed else []
-            tests[name] = (commands[name], {key: value for key, value in pairs})
-    return tests
+    return {name: (commands[name], words) for name, words in properties if name in commands}
+
+
+def environment_of(properties: str) -> dict[str, str]:
+    listed = re.search(r' ENVIRONMENT "((?:[^"\\]|\\.)*)"', " " + properties)
+    pairs = [pair.split("=", 1) for pair in re.split(r"(?<!\\);", listed[1]) if pair] if listed else []
+    return {key: value for key, value in pairs}
+
+
+def tests_of(build: Path) -> dict[str, tuple[list[str], dict[str, str]]]:
+    """The tests of programs that have to succeed: name -> command, environment."""
+    folder = build / "tests" / "programs"
+    tests = read_tests(folder / "CTestTestfile.cmake") | read_tests(folder / "offload" / "CTestTestfile.cmake")
+    return {name: (command, environment_of(words)) for name, (command, words) in tests.items()
+            if TEST.fullmatch(name) and "PASS_REGULAR_EXPRESSION" not in words}
 
 
 def programs_of(build: Path, compilers: list[str]) -> set[str]:
@@ -219,14 +226,19 @@ def inside(path: str) -> None:
         print(json.dumps([job.program, attempt(job, built)]), flush=True)
 
 
+def words_in_root(root: Path, folders: list[str], script: list[str]) -> list[str]:
+    """The command that runs a script of Python in the root, where these folders are mounted, too."""
+    mounts = "".join(f"mkdir -p {root}{path} && mount --rbind {path} {root}{path} && "
+                     for path in [*folders, "/proc", "/dev", LLVM_19])  # fmt: skip
+    script = [str(Path(script[0]).resolve()), *script[1:]]
+    return ["unshare", "-m", "sh", "-c", f'{mounts} exec chroot {root} "$@"', "sh", "/usr/bin/python3", *script]
+
+
 def run_in_root(compiler: str, root: Path, project: Path, jobs: list[Job], folder: Path) -> bool:
     """Keeps each result at once, and returns whether a program failed."""
     listing = folder / "jobs.json"
     listing.write_text(json.dumps([vars(job) for job in jobs]))
-    mounts = [str(project), "/proc", "/dev", str(folder), LLVM_19]
-    script = "".join(f"mkdir -p {root}{path} && mount --rbind {path} {root}{path} && " for path in mounts)
-    words = ["unshare", "-m", "sh", "-c", f'{script} exec chroot {root} "$@"', "sh", "/usr/bin/python3",
-             str(Path(__file__).resolve()), "--inside", str(listing)]  # fmt: skip
+    words = words_in_root(root, [str(project), str(folder)], [__file__, "--inside", str(listing)])
     count, failed = 0, False
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout or ():
@@ -239,23 +251,23 @@ def run_in_root(compiler: str, root: Path, project: Path, jobs: list[Job], folde
     return failed
 
 
-def read_results() -> dict[str, dict[str, str]]:
+def read_results(path: Path = RESULTS) -> dict[str, dict[str, str]]:
     results: dict[str, dict[str, str]] = {}
-    for line in RESULTS.read_text().splitlines() if RESULTS.exists() else ():
+    for line in path.read_text().splitlines() if path.exists() else ():
         if line and not line.startswith("#"):
             compiler, program, result = line.split(" ", 2)
             results.setdefault(compiler, {})[program] = result
     return results
 
 
-def keep(compiler: str, program: str, result: str) -> None:
+def keep(compiler: str, program: str, result: str, path: Path = RESULTS, head: str = HEAD) -> None:
     """One result at a time: others may have written in between."""
     with open(__file__) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        known = read_results()
+        known = read_results(path)
         known.setdefault(compiler, {})[program] = result
         lines = [f"{name} {key} {value}\n" for name, of in sorted(known.items()) for key, value in sorted(of.items())]
-        RESULTS.write_text(HEAD + "".join(lines))
+        path.write_text(head + "".join(lines))
 
 
 def main() -> int:

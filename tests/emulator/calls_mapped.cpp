@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a device at an address that the program chooses (CUDA Driver API, Virtual Memory Management): a range of
-// addresses that is reserved, a block of the device's memory, and the block in the range, as a whole. It stays to the
-// end of the program. Any thread.
+// addresses that is reserved, a block of the device's memory, and the block in the range, as a whole. A block that has
+// been mapped stays to the end of the program. Any thread.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -28,6 +28,7 @@ constexpr std::size_t kGranularity = std::size_t{2} << 20;
 struct Block {
   Device* device;
   std::size_t size;
+  bool is_mapped;
 };
 
 std::mutex blocks_mutex;
@@ -89,7 +90,7 @@ EMULATOR_ENTRY cuMemCreate(std::uint64_t* handle, std::size_t size, const Alloca
   if (size > device->memory.size() - std::min(device->memory.size(), taken(*device))) {
     return log_call("cuMemCreate", kOutOfMemory, "%zu bytes", size);
   }
-  blocks.push_back({device, size});
+  blocks.push_back({device, size, false});
   *handle = blocks.size();
   return log_call("cuMemCreate", kSuccess, "%zu bytes", size);
 }
@@ -103,6 +104,7 @@ EMULATOR_ENTRY cuMemMap(DevicePointer address, std::size_t size, std::size_t off
     return log_call("cuMemMap", kInvalidValue, "%zu bytes", size);
   }
   Device& device = *blocks[handle - 1].device;
+  blocks[handle - 1].is_mapped = true;
   auto memory = std::make_unique<Memory>(address, size, Memory::HostAccess::kNone);
   bool there = memory->allocate(size) == address;
   there = there && (!device.process.started() || device.process.map(address, size, memory->file()));
@@ -114,4 +116,16 @@ EMULATOR_ENTRY cuMemMap(DevicePointer address, std::size_t size, std::size_t off
 
 EMULATOR_ENTRY cuMemSetAccess(DevicePointer address, std::size_t size, const void*, std::size_t) {
   return log_call("cuMemSetAccess", find_place(address, size).device != nullptr ? kSuccess : kInvalidValue);
+}
+
+EMULATOR_ENTRY cuMemUnmap(DevicePointer, std::size_t) { return log_call("cuMemUnmap", kNotSupported); }
+
+// The handle counts for nothing any more. What it has mapped keeps its memory.
+EMULATOR_ENTRY cuMemRelease(std::uint64_t handle) {
+  const std::lock_guard lock(blocks_mutex);
+  const bool known = handle != 0 && handle <= blocks.size() && blocks[handle - 1].size != 0;
+  if (known && !blocks[handle - 1].is_mapped) {
+    blocks[handle - 1].size = 0;
+  }
+  return log_call("cuMemRelease", known ? kSuccess : kInvalidValue);
 }

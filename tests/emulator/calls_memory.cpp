@@ -177,6 +177,15 @@ EMULATOR_ENTRY cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total) {
 }
 EMULATOR_ALIAS(cuMemGetInfo);
 
+// Managed memory is the host's and all devices': there is nothing to move.
+EMULATOR_ENTRY cuMemPrefetchAsync(DevicePointer address, std::size_t bytes, int, Stream* stream) {
+  Result result = check(stream_or_default(stream));
+  if (result == kSuccess && !driver()->shared.holds(address, bytes)) {
+    result = kInvalidValue;
+  }
+  return log_call("cuMemPrefetchAsync", result, "%zu bytes at 0x%llx", bytes, static_cast<unsigned long long>(address));
+}
+
 // Of the attributes that libmarline-target asks for: the context, the type of the memory and its device. Memory that
 // has been mapped at an address has no context, as with the real driver.
 EMULATOR_ENTRY cuPointerGetAttribute(void* data, int attribute, DevicePointer address) {
@@ -196,6 +205,21 @@ EMULATOR_ENTRY cuPointerGetAttribute(void* data, int attribute, DevicePointer ad
                   static_cast<unsigned long long>(address));
 }
 
+// Attributes that the memory does not have are null, also if the address is none of the driver's.
+EMULATOR_ENTRY cuPointerGetAttributes(unsigned count, const int* attributes, void** data, DevicePointer address) {
+  constexpr int kContext = 1, kType = 2, kManaged = 8, kOrdinal = 9;
+  for (unsigned i = 0; i < count; i++) {
+    const int attribute = attributes[i];
+    const bool is_word = attribute == kType || attribute == kManaged || attribute == kOrdinal;
+    if (!is_word && attribute != kContext) {
+      return log_call("cuPointerGetAttributes", kInvalidValue, "%d", attribute);
+    }
+    std::fill_n(static_cast<std::byte*>(data[i]), is_word ? sizeof(int) : sizeof(void*), std::byte{0});
+    (void)cuPointerGetAttribute(data[i], attribute, address);
+  }
+  return log_call("cuPointerGetAttributes", kSuccess, "%u of 0x%llx", count, static_cast<unsigned long long>(address));
+}
+
 EMULATOR_ENTRY cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t bytes, Stream* stream) {
   return log_call("cuMemcpyHtoDAsync", copy_to_device(stream_or_default(stream), to, from, bytes),
                   "%zu bytes to 0x%llx", bytes, static_cast<unsigned long long>(to));
@@ -213,6 +237,20 @@ EMULATOR_ENTRY cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::s
                   "%zu bytes from 0x%llx", bytes, static_cast<unsigned long long>(from));
 }
 EMULATOR_ALIAS(cuMemcpyDtoDAsync);
+
+// The addresses say where the memory is. Both may be the host's only if the driver has allocated them.
+EMULATOR_ENTRY cuMemcpyAsync(DevicePointer to, DevicePointer from, std::size_t bytes, Stream* stream) {
+  stream = stream_or_default(stream);
+  Result result = check(stream);
+  if (result == kSuccess && find_place(from, bytes).view == nullptr) {
+    result = copy_to_device(stream, to, reinterpret_cast<const void*>(from), bytes);
+  } else if (result == kSuccess && find_place(to, bytes).view == nullptr) {
+    result = copy_to_host(stream, reinterpret_cast<void*>(to), from, bytes);
+  } else if (result == kSuccess) {
+    result = copy_on_devices(stream, to, from, bytes);
+  }
+  return log_call("cuMemcpyAsync", result, "%zu bytes from 0x%llx", bytes, static_cast<unsigned long long>(from));
+}
 
 EMULATOR_ENTRY cuMemcpyPeerAsync(DevicePointer to, Device*, DevicePointer from, Device*, std::size_t bytes,
                                  Stream* stream) {

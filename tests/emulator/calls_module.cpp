@@ -252,6 +252,22 @@ EMULATOR_ENTRY cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid
                   block_z, shared, static_cast<void*>(stream));
 }
 
+// CUlaunchConfig. The attributes say how a GPU places blocks, which count for nothing here.
+struct LaunchConfiguration {
+  unsigned grid[3], block[3], shared;
+  Stream* stream;
+  const void* attributes;
+  unsigned attribute_count;
+};
+
+EMULATOR_ENTRY cuLaunchKernelEx(const LaunchConfiguration* how, Function* function, void** parameters, void** extra) {
+  if (how == nullptr) {
+    return log_call("cuLaunchKernelEx", kInvalidValue);
+  }
+  return cuLaunchKernel(function, how->grid[0], how->grid[1], how->grid[2], how->block[0], how->block[1], how->block[2],
+                        how->shared, how->stream, parameters, extra);
+}
+
 EMULATOR_ENTRY cuFuncGetAttribute(int* value, int attribute, Function* function) {
   constexpr int kMaxThreads = 0, kRegisters = 4;
   *value = attribute == kMaxThreads ? 1024 : attribute == kRegisters ? 32 : 0;
@@ -284,4 +300,12 @@ EMULATOR_ENTRY cuOccupancyMaxPotentialBlockSize(int* grid, int* block, Function*
   *block = limit > 0 ? std::min(limit, 1024) : 1024;
   *grid = 132 * (2048 / *block);
   return function != nullptr ? kSuccess : kInvalidHandle;
+}
+
+EMULATOR_ENTRY cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* function, int block, std::size_t) {
+  if (function == nullptr || block <= 0) {
+    return function == nullptr ? kInvalidHandle : kInvalidValue;
+  }
+  *blocks = block <= 1024 ? 2048 / block : 0;
+  return kSuccess;
 }

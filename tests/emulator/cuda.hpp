@@ -25,6 +25,7 @@ enum Result : int {
   kLaunchOutOfResources = 701,
   kPeerAccessUnsupported = 217,
   kLaunchFailed = 719,
+  kNotSupported = 801,
   kUnknown = 999,
 };
 
@@ -46,6 +47,7 @@ inline const char* describe(Result result) {
     case kLaunchOutOfResources: return "too many resources requested for launch";
     case kPeerAccessUnsupported: return "peer access is not supported between these two devices";
     case kLaunchFailed: return "unspecified launch failure";
+    case kNotSupported: return "operation not supported";
     case kUnknown: return "unknown error";
   }
   return nullptr;

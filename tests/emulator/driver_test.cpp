@@ -27,6 +27,12 @@ Result cuMemFreeAsync(DevicePointer, Stream*);
 Result cuMemAddressReserve(DevicePointer*, std::size_t, std::size_t, DevicePointer, unsigned long long);
 Result cuMemCreate(std::uint64_t*, std::size_t, const void*, unsigned long long);
 Result cuMemMap(DevicePointer, std::size_t, std::size_t, std::uint64_t, unsigned long long);
+Result cuMemUnmap(DevicePointer, std::size_t);
+Result cuMemRelease(std::uint64_t);
+Result cuMemAllocManaged(DevicePointer*, std::size_t, unsigned);
+Result cuMemPrefetchAsync(DevicePointer, std::size_t, int, Stream*);
+Result cuMemcpyAsync(DevicePointer, DevicePointer, std::size_t, Stream*);
+Result cuPointerGetAttributes(unsigned, const int*, void**, DevicePointer);
 Result cuMemGetInfo_v2(std::size_t*, std::size_t*);
 Result cuMemcpyHtoD_v2(DevicePointer, const void*, std::size_t);
 Result cuMemcpyDtoH_v2(void*, DevicePointer, std::size_t);
@@ -153,6 +159,65 @@ TEST_F(Driver, MemoryAtAnAddressOfTheProgramsChoice) {
   EXPECT_EQ(cuMemcpyDtoH_v2(&back, address + kBytes - sizeof value, sizeof value), kSuccess);
   EXPECT_EQ(back, 42);
   EXPECT_EQ(cuMemcpyHtoD_v2(address + kBytes, &value, sizeof value), kInvalidValue);
+  EXPECT_EQ(cuMemUnmap(address, kBytes), kNotSupported);
+  EXPECT_EQ(cuMemRelease(block), kSuccess);  // the memory stays while it is mapped
+  EXPECT_EQ(cuMemcpyDtoH_v2(&back, address + kBytes - sizeof value, sizeof value), kSuccess);
+  EXPECT_EQ(cuMemRelease(12345), kInvalidValue);
+}
+
+TEST_F(Driver, BlocksThatAreNotMappedCanBeReleased) {
+  constexpr std::size_t kBytes = std::size_t{48} << 20;  // of 64 MiB
+  const struct {
+    int type, handles, location, device;
+    void* windows;
+    unsigned char flags[8];
+  } on_first = {1, 0, 1, 0, nullptr, {}};
+  std::uint64_t block = 0, other = 0;
+  ASSERT_EQ(cuMemCreate(&block, kBytes, &on_first, 0), kSuccess);
+  EXPECT_EQ(cuMemCreate(&other, kBytes, &on_first, 0), kOutOfMemory);
+  EXPECT_EQ(cuMemRelease(block), kSuccess);
+  EXPECT_EQ(cuMemRelease(block), kInvalidValue);
+  EXPECT_EQ(cuMemCreate(&other, kBytes, &on_first, 0), kSuccess);
+  EXPECT_EQ(cuMemRelease(other), kSuccess);
+}
+
+TEST_F(Driver, CopiesByAddressesAlone) {
+  std::vector<int> there(5000), back(5000);
+  std::iota(there.begin(), there.end(), 1);
+  const std::size_t bytes = there.size() * sizeof(int);
+  const DevicePointer first = allocate(bytes), second = allocate(bytes);
+  const auto host = [](std::vector<int>& data) { return reinterpret_cast<DevicePointer>(data.data()); };
+  EXPECT_EQ(cuMemcpyAsync(first, host(there), bytes, streams_[0]), kSuccess);
+  EXPECT_EQ(cuMemcpyAsync(second, first, bytes, streams_[0]), kSuccess);
+  EXPECT_EQ(cuMemcpyAsync(host(back), second, bytes, streams_[0]), kSuccess);
+  EXPECT_EQ(cuStreamSynchronize(streams_[0]), kSuccess);
+  EXPECT_EQ(there, back);
+  EXPECT_EQ(cuMemcpyAsync(host(back), host(there), bytes, streams_[0]), kInvalidValue);
+  EXPECT_EQ(cuMemFree_v2(first), kSuccess);
+  EXPECT_EQ(cuMemFree_v2(second), kSuccess);
+}
+
+TEST_F(Driver, TellsWhoseMemoryItIs) {
+  constexpr int kAttributes[] = {2, 9, 8, 1};  // type, device, whether it is managed, context
+  unsigned type = 7, managed = 7;
+  int ordinal = 7;
+  Device* context = nullptr;
+  void* data[] = {&type, &ordinal, &managed, &context};
+  const DevicePointer memory = allocate(512);
+  EXPECT_EQ(cuPointerGetAttributes(4, kAttributes, data, memory), kSuccess);
+  EXPECT_EQ(type, 2U);
+  EXPECT_EQ(ordinal, 0);
+  EXPECT_EQ(managed, 0U);
+  EXPECT_EQ(context, device_);
+  EXPECT_EQ(cuPointerGetAttributes(4, kAttributes, data, reinterpret_cast<DevicePointer>(&type)), kSuccess);
+  EXPECT_EQ(type, 0U);
+  EXPECT_EQ(context, nullptr);
+  EXPECT_EQ(cuMemPrefetchAsync(memory, 512, 0, streams_[0]), kInvalidValue);
+  EXPECT_EQ(cuMemFree_v2(memory), kSuccess);
+  DevicePointer shared = 0;
+  ASSERT_EQ(cuMemAllocManaged(&shared, 512, 1), kSuccess);
+  EXPECT_EQ(cuMemPrefetchAsync(shared, 512, 0, streams_[0]), kSuccess);
+  EXPECT_EQ(cuMemFree_v2(shared), kSuccess);
 }
 
 TEST_F(Driver, RefusesAddressesOutsideOfAllocations) {
