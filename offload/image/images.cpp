@@ -114,6 +114,12 @@ Table* table_for(uint32_t more) {
   return table;
 }
 
+// Whether the image has a variable of this name for each kernel, as Clang has made them since version 18.
+bool has_kernel_environments(const Image& image) {
+  static constexpr char kEnding[] = "_kernel_environment";
+  return image.bytes != 0 && memmem(image.begin, image.bytes, kEnding, sizeof kEnding) != nullptr;
+}
+
 void take_images(Module* module, const WireDescriptor* descriptor) {
   for (int32_t i = 0; i < descriptor->image_count; ++i) {
     Image image = elf_in(descriptor->images[i]);
@@ -122,6 +128,7 @@ void take_images(Module* module, const WireDescriptor* descriptor) {
     } else {
       module->has_foreign = true;
       module->has_amds = module->has_amds || is_amds(image);
+      module->has_environments = module->has_environments || has_kernel_environments(image);
     }
   }
 }
@@ -372,6 +379,13 @@ bool is_of_clang_18(const Entry* kernel) {
     module->kernels_of.store(known, std::memory_order_relaxed);
   }
   return known == KernelsOf::kClang18;
+}
+
+uint32_t foreign_version(const void* id, uint32_t version) {
+  if (version != 2) return version;
+  const Entry* kernel = find_entry(id);
+  bool is_of_18 = kernel != nullptr && kernel->module != nullptr && kernel->module->has_environments;
+  return is_of_18 ? 3 : version;
 }
 
 const Entry* find_entry(const void* host) {

@@ -62,6 +62,7 @@ struct Module {
   Image native;                       // the image for this processor; begin is null if there is none
   bool has_foreign;                   // there are images for other architectures
   bool has_amds;                      // one of them is for AMD's GPUs
+  bool has_environments;              // see take_images
   bool is_program;                    // registered by the program itself, which is never closed
   std::atomic<KernelsOf> kernels_of;  // all threads write the same value
   void* foreign;  // see foreign_descriptor; written by the thread that registers the module with libomptarget
@@ -130,6 +131,11 @@ void forget_claims();
 
 // Whether the kernel is in an image for this processor that Clang 18 has made.
 [[nodiscard]] bool is_of_clang_18(const Entry* kernel);
+
+// The version of a kernel's arguments for libomptarget. From LLVM 19 on, libomptarget takes kernels with version 2 for
+// those of Clang 16 and 17, and gives them no pointer in front (note_convention). Kernels of Clang 18 for other
+// architectures need that pointer, as version 3 says, which has the same layout.
+[[nodiscard]] uint32_t foreign_version(const void* id, uint32_t version);
 
 // How a kernel is called if its arguments have this version (LLVM, OMPConstants.h and the host's plugin). From version
 // 3 on, the kernel gets one more argument, a null pointer: it is the first argument with 3, and the last with 4 and 5.

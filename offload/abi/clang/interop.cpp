@@ -5,7 +5,9 @@
 // processor has no foreign runtime. An object for such a device only holds the device's number and is always ready:
 // when a task has ended, so have its constructs on the device. For devices of libomptarget, libomptarget makes the
 // objects and answers the questions about them. Its `use` and `destroy` do not wait for what the program has put into
-// an object's stream, so this file does: tasks that depend on the construct come after it.
+// an object's stream, so this file does: tasks that depend on the construct come after it. From LLVM 22 on both wait by
+// a function of the plugin that CUDA's does not have, and end the program. So `use` is never called, and objects of
+// these versions are kept instead of destroyed.
 #include "abi/clang/interop_object.hpp"
 #include "base/report.hpp"
 #include "device/libomptarget/cuda/cuda_copy.hpp"
@@ -108,17 +110,15 @@ void __tgt_interop_init(void* ident, int32_t thread, void** object, int32_t type
     *object = make_object(to.number);
     return;
   }
+  *object = take_kept_object(device, type);
+  if (*object != nullptr) return;
   llvm(__tgt_interop_init, "__tgt_interop_init")(ident, thread, object, type, llvm_number(device), 0, nullptr, nowait);
-  if (*object != nullptr) note_foreign_object(*object, device);
+  if (*object != nullptr) note_foreign_object(*object, device, type);
 }
 
-void __tgt_interop_use(void* ident, int32_t thread, void** object, int32_t number, int32_t count, void* list,
-                       int32_t nowait) {
+void __tgt_interop_use(void*, int32_t, void** object, int32_t, int32_t count, void* list, int32_t) {
   wait_for_dependences(count, list);
-  Device* device = device_of_foreign_object(*object);
-  if (device == nullptr) return;
-  await_stream(*object, device);
-  llvm(__tgt_interop_use, "__tgt_interop_use")(ident, thread, object, number, 0, nullptr, nowait);
+  if (Device* device = device_of_foreign_object(*object)) await_stream(*object, device);
 }
 
 void __tgt_interop_destroy(void* ident, int32_t thread, void** object, int32_t number, int32_t count, void* list,
@@ -126,6 +126,12 @@ void __tgt_interop_destroy(void* ident, int32_t thread, void** object, int32_t n
   wait_for_dependences(count, list);
   if (Device* device = device_of_foreign_object(*object)) {
     await_stream(*object, device);
+    const bool is_kept = llvm_routine("__tgt_interop_release") != nullptr;  // since LLVM 22
+    if (is_kept) {
+      keep_foreign_object(*object);
+      *object = nullptr;
+      return;
+    }
     forget_foreign_object(*object);
     return llvm(__tgt_interop_destroy, "__tgt_interop_destroy")(ident, thread, object, number, 0, nullptr, nowait);
   }

@@ -26,6 +26,7 @@ struct Callback {
 struct Foreign {
   void* object;
   Device* device;
+  int32_t type;
   List<Callback> callbacks{};
   Foreign* next = nullptr;
 };
@@ -34,6 +35,7 @@ Lock g_lock;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kInterop);
 IntrusiveList<Object> g_permanent;
 IntrusiveList<Foreign> g_foreign;
+IntrusiveList<Foreign> g_kept;  // as many as the program has had at the same time
 
 // Under the lock.
 Foreign* find(const void* object) {
@@ -68,8 +70,8 @@ void free_object(void* object) {
   if (ours != nullptr && !ours->is_permanent) std::free(object);
 }
 
-void note_foreign_object(void* object, Device* device) {
-  auto* noted = make<Foreign>("an interoperability object", object, device);
+void note_foreign_object(void* object, Device* device, int32_t type) {
+  auto* noted = make<Foreign>("an interoperability object", object, device, type);
   Guard guard(g_lock);
   g_foreign.push(noted);
 }
@@ -89,6 +91,25 @@ void forget_foreign_object(void* object) {
     if (found != nullptr) g_foreign.remove(found);
   }
   if (found != nullptr) destroy(found);
+}
+
+void keep_foreign_object(void* object) {
+  Guard guard(g_lock);
+  Foreign* found = find(object);
+  if (found == nullptr) return;
+  g_foreign.remove(found);
+  g_kept.push(found);
+}
+
+void* take_kept_object(Device* device, int32_t type) {
+  Guard guard(g_lock);
+  for (Foreign* one : g_kept) {
+    if (one->device != device || one->type != type) continue;
+    g_kept.remove(one);
+    g_foreign.push(one);
+    return one->object;
+  }
+  return nullptr;
 }
 
 bool add_callback(void* object, CompletionCallback* function, void* data) {

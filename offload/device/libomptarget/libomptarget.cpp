@@ -511,6 +511,7 @@ int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t thr
   Doing doing = {device, "target", id, place_of(origin.ident), origin.code, mapped_bytes(items)};
   int result = cooperate(doing, {task, staged}, false, scope, [&](bool deferred) {
     KernelArguments arguments = given;
+    arguments.version = foreign_version(id, given.version);
     arguments.bases = construct.bases();
     arguments.begins = construct.begins();
     arguments.flags = deferred ? given.flags | kNowaitFlag : given.flags & ~kNowaitFlag;
