@@ -91,8 +91,8 @@ TaskBlock* __kmpc_omp_target_task_alloc(Ident*, int32_t, int32_t flags, size_t t
 // libomptarget asks first whether the current task can be queued again, then where its handle is.
 bool __kmpc_omp_has_task_team(int32_t) { return t_target_handle != nullptr || current_target_task() != nullptr; }
 
-// libomptarget offers its reports of device events to the tool of the runtime that it runs in; from LLVM 24 on it cannot
-// be loaded without this function. Tools get those events from this runtime, so the offer is not taken.
+// libomptarget offers its reports of device events to the tool of its runtime. From LLVM 24 on it cannot be loaded
+// without this function. Tools get those events from this runtime, so the offer is not taken.
 void ompt_libomp_connect(void*) {}
 
 void** __kmpc_omp_get_target_async_handle_ptr(int32_t) {
