@@ -9,7 +9,6 @@
  */
 #include "../check.h"
 #include <omp.h>
-#include <stdatomic.h>
 #include <stdint.h>
 
 enum { kDepth = 4, kChildren = 9, kWays = 6 };
@@ -17,8 +16,8 @@ enum { kDepth = 4, kChildren = 9, kWays = 6 };
 static omp_lock_t lock;
 static long guarded;
 static char data[3];
-static atomic_long created, ran;
-static atomic_long loose; /* unfinished tasks for which no task waits */
+static _Atomic long created, ran;
+static _Atomic long loose; /* unfinished tasks for which no task waits */
 
 static uint32_t draw(uint32_t* state) {
   *state = *state * 1664525u + 1013904223u;
@@ -29,12 +28,12 @@ static void yield(void) {
 #pragma omp taskyield
 }
 
-static void children(uint32_t* state, int depth, atomic_long* of_parent);
+static void children(uint32_t* state, int depth, _Atomic long* of_parent);
 
 /* The body of a task: one way to block, then perhaps tasks below. */
-static void body(uint32_t seed, int depth, atomic_long* of_parent) {
+static void body(uint32_t seed, int depth, _Atomic long* of_parent) {
   uint32_t state = seed;
-  atomic_long below = 0;
+  _Atomic long below = 0;
   switch (draw(&state) % kWays) {
     case 0:
       omp_set_lock(&lock);
@@ -59,7 +58,7 @@ static void body(uint32_t seed, int depth, atomic_long* of_parent) {
   --*of_parent;
 }
 
-static void children(uint32_t* state, int depth, atomic_long* of_parent) {
+static void children(uint32_t* state, int depth, _Atomic long* of_parent) {
   if (depth == kDepth) return;
   for (int i = 0; i < kChildren; ++i) {
     int priority = (int)(draw(state) % 12);
@@ -84,7 +83,7 @@ int main(int argc, char** argv) {
   uint32_t state = (uint32_t)atoi(argv[1]) * 2654435761u;
   omp_init_lock(&lock);
   for (int round = 0; round < 5; ++round) {
-    atomic_long left = 0;
+    _Atomic long left = 0;
 #pragma omp parallel
 #pragma omp single
     children(&state, 0, &left);
