@@ -3,7 +3,7 @@
  * A task of a taskloop waits for a later one of the same loop: its child has an event, which the later one fulfils. So
  * the tasks that have not begun must not wait with it, also where one thread has taken them together.
  *
- * Covers: parallel, single, task(detach, firstprivate), taskloop(grainsize, shared), taskwait, taskyield,
+ * Covers: parallel, single, task(detach, firstprivate), taskloop(grainsize), taskwait, taskyield,
  *  atomic(read, write), omp_fulfill_event
  */
 #include "../check.h"
