@@ -185,7 +185,8 @@ def first_error(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     lines = [line for line in lines if "Semantic errors in" not in line]  # flang's first line
     telling = [line for line in lines if re.search(r"error|undefined|fatal|CHECK|not found|cannot|sorry", line, re.I)]
-    return re.sub(r"/\S*/", "", (telling or lines or ["nothing printed"])[0])[:160]
+    first = re.sub(r"/\S*/", "", (telling or lines or ["nothing printed"])[0])
+    return re.sub(r"0x[0-9a-f]+", "0x...", first)[:160]  # addresses differ from run to run
 
 
 def build_once(job: Job, built: dict[str, tuple[str, str]]) -> str:

@@ -28,7 +28,8 @@ extern NextMpi mpi_itself;    /* functions of MPI itself, through inside_functio
 extern NextMpi mpi_functions; /* the MPI library's own functions; written by library_resolve() only */
 /* Call mpi_functions between marline_library_enter and leave (inside.h); generated. */
 extern const NextMpi inside_functions;
-/* Every pointer in next_mpi leads to inside_functions: there is no tool and no owner. Written with next_mpi. */
+/* Every pointer in next_mpi leads to inside_functions: there is no tool and no owner. Written with next_mpi, before
+ * MPI_Init returns; read by any thread that calls MPI, so after that. */
 extern bool next_mpi_is_itself;
 #pragma GCC visibility pop
 

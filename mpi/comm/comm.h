@@ -47,7 +47,7 @@ void comm_stop(void);
  * unknown communicator. Takes a few nanoseconds; any thread. */
 uint64_t comm_identity(MPI_Comm comm);
 
-/* The handle of MPI_COMM_WORLD from comm_start() on; 0 before. Most calls have it. */
+/* The handle of MPI_COMM_WORLD from comm_start() on, for ever; 0 before. Most calls have it. Any thread. */
 extern __attribute__((visibility("hidden"))) _Atomic(MPI_Comm) comm_world_known;
 enum { kWorldIdentity = 1 };
 

@@ -114,10 +114,23 @@ Table* table_for(uint32_t more) {
   return table;
 }
 
-// Whether the image has a variable of this name for each kernel, as Clang has made them since version 18.
-bool has_kernel_environments(const Image& image) {
+// Whether an image for another architecture has a variable NAME_kernel_environment, which Clang has made for each
+// kernel since version 18. One image may have kernels of several versions.
+bool has_environment(const Module* module, const char* name) {
   static constexpr char kEnding[] = "_kernel_environment";
-  return image.bytes != 0 && memmem(image.begin, image.bytes, kEnding, sizeof kEnding) != nullptr;
+  const size_t length = std::strlen(name);
+  char* variable = static_cast<char*>(cleared(length + sizeof kEnding));
+  std::memcpy(variable, name, length);
+  std::memcpy(variable + length, kEnding, sizeof kEnding);
+  const auto* descriptor = static_cast<const WireDescriptor*>(module->descriptor);
+  bool found = false;
+  for (int32_t i = 0; i < descriptor->image_count && !found; ++i) {
+    const Image image = elf_in(descriptor->images[i]);
+    found = !is_native(image) && image.bytes != 0 &&
+            memmem(image.begin, image.bytes, variable, length + sizeof kEnding) != nullptr;
+  }
+  std::free(variable);
+  return found;
 }
 
 void take_images(Module* module, const WireDescriptor* descriptor) {
@@ -128,7 +141,6 @@ void take_images(Module* module, const WireDescriptor* descriptor) {
     } else {
       module->has_foreign = true;
       module->has_amds = module->has_amds || is_amds(image);
-      module->has_environments = module->has_environments || has_kernel_environments(image);
     }
   }
 }
@@ -384,8 +396,13 @@ bool is_of_clang_18(const Entry* kernel) {
 uint32_t foreign_version(const void* id, uint32_t version) {
   if (version != 2) return version;
   const Entry* kernel = find_entry(id);
-  bool is_of_18 = kernel != nullptr && kernel->module != nullptr && kernel->module->has_environments;
-  return is_of_18 ? 3 : version;
+  if (kernel == nullptr || kernel->module == nullptr || kernel->name == nullptr) return version;
+  auto known = kernel->environment.load(std::memory_order_relaxed);
+  if (known == Environment::kNotLookedUp) {
+    known = has_environment(kernel->module, kernel->name) ? Environment::kThere : Environment::kNone;
+    kernel->environment.store(known, std::memory_order_relaxed);
+  }
+  return known == Environment::kThere ? 3 : version;
 }
 
 const Entry* find_entry(const void* host) {

@@ -27,6 +27,9 @@ struct Module;
 // Flags of entries, in all versions.
 inline constexpr uint32_t kEntryLink = 1, kEntryConstructor = 2, kEntryIndirect = 8, kEntryRequires = 0x10;
 
+// Whether a kernel for another architecture has an environment, as Clang's have since version 18.
+enum class Environment : int8_t { kNotLookedUp, kThere, kNone };
+
 struct Entry {
   const void* host;  // the region's id, or the variable's address
   const char* name;  // a copy, which stays valid when the library is gone
@@ -41,6 +44,7 @@ struct Entry {
   // Of a kernel on processors: its only argument is an array of pointers to words. Each launching thread sets it before
   // the kernel's first launch.
   std::atomic<bool> by_pointers{false};
+  mutable std::atomic<Environment> environment{Environment::kNotLookedUp};  // all threads write the same value
   DeviceSet mapped;  // of a variable: the devices that have it in their mapping; under the images' lock
 };
 
@@ -62,7 +66,6 @@ struct Module {
   Image native;                       // the image for this processor; begin is null if there is none
   bool has_foreign;                   // there are images for other architectures
   bool has_amds;                      // one of them is for AMD's GPUs
-  bool has_environments;              // see take_images
   bool is_program;                    // registered by the program itself, which is never closed
   std::atomic<KernelsOf> kernels_of;  // all threads write the same value
   void* foreign;  // see foreign_descriptor; written by the thread that registers the module with libomptarget

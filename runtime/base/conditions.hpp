@@ -24,7 +24,8 @@ constexpr int64_t operations(int64_t conditions) { return conditions >> 32; }
 
 inline Atomic<int64_t> g_conditions{0};
 
-// Whether there are none. Relaxed, as where each is read on its own.
+// Whether there are none. Relaxed: a thread that must see a condition is ordered after it by other means. The last
+// looks before a sleep load the word seq_cst (sched/queue.cpp, sched/progress.hpp).
 inline bool no_conditions() { return g_conditions.load(relaxed) == 0; }
 
 inline bool any_condition(int64_t mask) { return (g_conditions.load(relaxed) & mask) != 0; }

@@ -17,8 +17,9 @@
 
 namespace marline {
 
-// A thread that is further ahead waits for the slowest thread. Where threads share cores, the slowest one may have to
-// wait for a core first, so this bounds how often others wait for that; 192 bytes each, in each team.
+// A thread that is further ahead waits for the slowest thread. Where threads share cores, the slowest one may first
+// have to wait for a core: the larger the ring, the fewer of these waits. Each slot takes 192 bytes of a team, and 8
+// bytes of each member (Member::reserves).
 inline constexpr int kWorkshares = 64;
 
 // kGuidedSimd and kRuntimeSimd: the size of each chunk but the last is a multiple of the given chunk size. kAnyOrder:

@@ -6,8 +6,8 @@
 // when a task has ended, so have its constructs on the device. For devices of libomptarget, libomptarget makes the
 // objects and answers the questions about them. Its `use` and `destroy` do not wait for what the program has put into
 // an object's stream, so this file does: tasks that depend on the construct come after it. From LLVM 22 on both wait by
-// a function of the plugin that CUDA's does not have, and end the program. So `use` is never called, and objects of
-// these versions are kept instead of destroyed.
+// a function of the plugin that CUDA's does not have, and end the program. So objects of these versions are kept
+// instead of destroyed, and `use` is called in no version: all that it would do has been done here.
 #include "abi/clang/interop_object.hpp"
 #include "base/report.hpp"
 #include "device/libomptarget/cuda/cuda_copy.hpp"

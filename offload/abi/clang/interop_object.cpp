@@ -11,6 +11,8 @@
 
 #include <utility>
 
+#include <unistd.h>
+
 namespace marline::offload::abi {
 
 namespace {
@@ -27,6 +29,7 @@ struct Foreign {
   void* object;
   Device* device;
   int32_t type;
+  pid_t process = getpid();  // a fork's child has no contexts and streams
   List<Callback> callbacks{};
   Foreign* next = nullptr;
 };
@@ -104,7 +107,7 @@ void keep_foreign_object(void* object) {
 void* take_kept_object(Device* device, int32_t type) {
   Guard guard(g_lock);
   for (Foreign* one : g_kept) {
-    if (one->device != device || one->type != type) continue;
+    if (one->device != device || one->type != type || one->process != getpid()) continue;
     g_kept.remove(one);
     g_foreign.push(one);
     return one->object;

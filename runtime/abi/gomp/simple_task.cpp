@@ -44,6 +44,7 @@ void complete_rarely(Worker* worker, Task* task) {
   }
   progress_at_scheduling_point(worker);
 }
+
 void queue(Worker* worker, Function function, void* data, size_t bytes, unsigned flags, const void* codeptr) {
   queue_simple(worker, make_simple(worker, function, data, bytes, flags), codeptr);
 }

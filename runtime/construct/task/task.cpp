@@ -12,6 +12,7 @@
 #include "exec/fiber/fiber.hpp"
 #include "exec/team/free_agent.hpp"
 #include "exec/worker/cancellation.hpp"
+#include "exec/worker/completion.hpp"
 #include "exec/worker/run_task.hpp"
 #include "exec/worker/frames.hpp"
 #include "exec/worker/hold.hpp"
@@ -82,14 +83,15 @@ void run_taken(Worker* worker, Member* member, Task* task) {
   const bool begins = task->fiber == nullptr && !task->has(task_flag::kBodyDone);
   if (begins && task->parent == worker->task && !options().strict_constraint) return run_at_creation(worker, task);
   run_over_frame(worker, member, task);
+  flush_reports(this_worker());  // of a task that need not be the current task's child
 }
 
-// If enough tasks are queued, the new one included, runs the most urgent one at once.
+// If enough tasks are queued, runs the most urgent one at once.
 [[gnu::noinline]] void run_most_urgent(Worker* worker, Task* task) {
   Member* member = worker->member;
   const int64_t limit = options().max_ready;
   const bool runs_one =
-      limit != 0 && worker->fiber->depth < kDeepest && member->urgent->size() + member->deque.size() + 1 >= limit;
+      limit != 0 && worker->fiber->depth < kDeepest && member->urgent->size() + member->deque.size() >= limit;
   if (runs_one && comes_first(member, task)) return run_at_creation(worker, task);
   enqueue_own(member, task);
   if (!runs_one) return;

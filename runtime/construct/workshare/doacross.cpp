@@ -200,15 +200,14 @@ bool may_never_be_posted(const Team* team, const Doacross* nest, const Place& pl
   } while (!wait_for_post(nest, place, departures));
 }
 
+[[gnu::noinline]] void wait_for_unknown(const Doacross* nest, const Place& place) {
+  if (options().cancellation) return wait_unless_absent(nest, place);
+  wait_for_post(nest, place, {});
+}
+
 void wait_at(Member* member, const Doacross* nest, const Place& place) {
   if (place.word == nullptr) return;
-  if (is_known(member, nest, place)) {
-    // Nothing to wait for.
-  } else if (options().cancellation) [[unlikely]] {
-    wait_unless_absent(nest, place);
-  } else {
-    wait_for_post(nest, place, {});
-  }
+  if (!is_known(member, nest, place)) wait_for_unknown(nest, place);
   tsan_acquire(order_of(nest, place));
 }
 

@@ -133,7 +133,7 @@ bool next_dynamic(LoopPlace& place, Atomic<uint64_t>& next) {
 // Half of an even share of the remaining iterations, at least `chunk` (Polychronopoulos and Kuck, 1987, with a factor
 // of two). The chunks follow from the loop alone, so only their number is shared: one addition takes a chunk, where a
 // compare-and-swap of the position would transfer the cache line twice, and each thread computes the chunks up to its
-// own. That is work for the sum of all chunks per thread, about 2 `threads` ln(iterations / `threads`) divisions.
+// own. That is work for the sum of all chunks per thread, about 2 `threads` ln(iterations / `threads`) steps.
 bool next_guided(LoopPlace& place, Atomic<uint64_t>& next, uint64_t threads) {
   if (place.position >= place.iterations) return false;  // the thread had the last chunk
   const uint64_t number = next.fetch_add(1, relaxed);

@@ -22,8 +22,8 @@ constexpr uint32_t kMostOwn = 4;
 // At most this part of an even share of the rest is taken at a time, so that little is left to steal at the end, and
 // next to nothing that cannot be stolen.
 constexpr uint32_t kPartOfShare = 4;
-// If all that is left lasts less, in ns, one thread takes it: another one would need about as long for its part. Most
-// of it can still be stolen.
+// If all that is left lasts less, in ns, by how long the last chunks lasted, one thread takes it (kMostAtATime at
+// most): another one would need about as long for its part. All but the thread's own chunks can still be stolen.
 constexpr uint64_t kNotWorthSharing = 1000;
 // A loop with fewer chunks per thread would never take two at a time.
 constexpr uint64_t kFewest = 2 * kPartOfShare;

@@ -252,7 +252,7 @@ void fiber_release(void* context) {
 
 bool fibers_shrink(Worker* worker) {
   if (!stacks_can_shrink()) return false;
-  // A fiber that run_at_creation has called is counted, too, but is not in the list.
+  // A fiber that has been called (fiber.hpp, Calls) is counted, too, but is not in the list.
   while (worker->spares.count > kKeptIdle && worker->spares.first != nullptr) {
     Fiber* fiber = worker->spares.first;
     worker->spares.first = fiber->next;

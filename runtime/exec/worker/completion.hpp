@@ -5,7 +5,8 @@
 // Completions are reported to the parent in batches: a worker that completes several children of one parent in a row
 // keeps the count (Worker::reports) and flushes it before it does anything other than run a child of the same parent
 // in the same taskgroup. No task can notice the delay: a task that waits for a counted child also waits for the running
-// one.
+// one. Nor is there a flush before a new task is called at its creation (call_uncounted): what is counted then are
+// siblings or children of its creator, and who waits for them waits for the creator, too.
 #pragma once
 
 #include "sched/team.hpp"

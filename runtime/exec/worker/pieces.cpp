@@ -136,8 +136,9 @@ void leave_pieces(Worker* worker) {
 
 bool begin_next_in_place_slowly(Worker* worker, Piece* piece) {
   progress_at_scheduling_point(worker);
-  if (!take_back(worker, piece->loop, piece->task) || is_cancelled(piece->task)) return false;
+  if (!take_back(worker, piece->loop, piece->task)) return false;
   take_serial(piece->task, piece->loop);
+  if (is_cancelled(piece->task)) return false;  // the next chunk, by its serial
   ++piece->next;
   return true;
 }

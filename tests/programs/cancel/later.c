@@ -3,7 +3,7 @@
  * marline_taskgroup_cancel_later: which tasks run and which do not, where the order of creation and the order in which
  * they become ready differ. A gate keeps all others back until the cancelling task has made its call.
  *
- * Covers: marline later cancellation, task(depend:in)
+ * Covers: marline later cancellation, task(depend:in, if, final), taskloop(if, grainsize)
  */
 #include "../check.h"
 #include <marline/marline.h>
@@ -110,6 +110,28 @@ static void the_earliest_of_several_counts(void) {
   check_ran(11, 20, 0);
   check_ran(20, 21, 1);
   check_ran(21, 40, 0);
+}
+
+static void loop_that_cancels(int deferred) {
+#pragma omp taskloop grainsize(1) nogroup if (deferred)
+  for (int i = 0; i < 10; i++) {
+    ran[i]++;
+    if (i == 3) marline_taskgroup_cancel_later();
+  }
+}
+
+/* Tasks of a taskloop that run one after another, as they are created. */
+static void undeferred_loops_end(void) {
+  for (int in_final = 0; in_final < 2; in_final++) {
+    for (int i = 0; i < 10; i++) ran[i] = 0;
+#pragma omp task final(in_final) if (0)
+    {
+#pragma omp taskgroup
+      loop_that_cancels(in_final);
+    }
+    check_ran(0, 4, 1);
+    check_ran(4, 10, 0);
+  }
 }
 
 /* A task that has started knows on which side of the call it is, also in a group of its own, and so do descendants. */
@@ -325,6 +347,7 @@ int main(void) {
     {
       earlier_run_later_do_not();
       the_earliest_of_several_counts();
+      undeferred_loops_end();
       started_tasks_know();
       innermost_group_only();
       groups_inside();
