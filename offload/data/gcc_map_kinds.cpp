@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Converts GCC's map kinds. GCC's include/gomp-constants.h says what each kind means; what compilers emit was examined
-// with GCC 12.
+// with GCC 12, 14 and 16.
 #include "data/gcc_map_kinds.hpp"
 
 #include "base/report.hpp"
@@ -108,6 +108,21 @@ size_t end_of_members(const marline_device_maps_t& maps, size_t i) {
   return k;
 }
 
+// Whether element i is a pointer that the construct attaches or detaches, but does not map. GCC 14 and later pass such
+// a pointer as a section without elements: at the begin of a data construct as a member of its structure, at the end of
+// unstructured data alone. (GCC 12 and 13 do not pass it.) A region of GCC 12 may attach a pointer at the begin of such
+// a section, which is no member then.
+bool is_unmapped_pointer(const marline_device_maps_t& maps, size_t i, bool is_member) {
+  if (Element(maps, i).kind != kGompZeroLength) return false;
+  for (size_t k = 0; k < maps.count; ++k) {
+    if (maps.addresses[k] != maps.addresses[i]) continue;
+    unsigned kind = Element(maps, k).kind;
+    bool attaches = kind == kGompAttach || kind == kGompAttachZeroLength;
+    if (is_member ? attaches : kind == kGompDetach || kind == kGompForceDetach) return true;
+  }
+  return false;
+}
+
 struct Extent {
   char* begin;
   char* end;
@@ -116,7 +131,7 @@ struct Extent {
 // Widens the extent to the members of the structure at element i.
 void widen(const marline_device_maps_t& maps, size_t i, Extent& to) {
   for (size_t k = i + 1, after = end_of_members(maps, i); k < after; ++k) {
-    if (stands_between(maps, k)) continue;
+    if (stands_between(maps, k) || is_unmapped_pointer(maps, k, true)) continue;
     Element member(maps, k);
     bool is_pointer = member.kind == kGompPointer || member.kind == kGompAttach || member.kind == kGompAlwaysPointer;
     char* end = member.address + (is_pointer ? sizeof(void*) : member.size);
@@ -124,6 +139,9 @@ void widen(const marline_device_maps_t& maps, size_t i, Extent& to) {
     to.end = std::max(to.end, end);
   }
 }
+
+// The element maps nothing, and adds no reference to what is mapped at its address.
+void push_unmapped(const Element& e, ItemList& to) { to.push(e.address, e.address, 0, kLiteral | kParameter); }
 
 // Maps the bytes from the first to the last member as one map entry. GCC 12 may also pass a structure that is reached
 // through a pointer in several elements, one per member: all of them belong to one map entry, and only the first one
@@ -140,6 +158,7 @@ void push_structure(const marline_device_maps_t& maps, size_t i, ItemList& to) {
     }
     k = end_of_members(maps, k) - 1;
   }
+  if (extent.begin == nullptr) return push_unmapped(Element(maps, i), to);
   auto bytes = static_cast<size_t>(extent.end - extent.begin);
   to.push(maps.addresses[i], extent.begin, bytes, kParameter | (first ? 0 : kMember));
 }
@@ -207,7 +226,7 @@ void push_special(const Element& e, ItemList& to) {
     case kGompUseDevicePtr:
     case kGompUseDevicePtrIfPresent:
     case kGompDetach:
-    case kGompForceDetach: to.push(e.address, e.address, 0, kLiteral | kParameter); break;
+    case kGompForceDetach: push_unmapped(e, to); break;
     default:
       fatal("GCC's map kind %#x is not known to Marline (GCC 12 to 14): build the program with one of these", e.kind);
   }
@@ -242,6 +261,8 @@ void take_maps(const marline_device_maps_t& maps, DataEnvironment& environment, 
     } else if (is_structure(e)) {
       push_structure(maps, i, to);
       members_end = end_of_members(maps, i);
+    } else if (is_unmapped_pointer(maps, i, is_member)) {
+      push_unmapped(e, to);
     } else if (is_plain(e.kind) && e.original != e.address) {
       to.push(e.original, e.address, e.size, kPrivate | kOwn | kImplicit | kParameter);
     } else if (is_plain(e.kind) || is_present_map(e.kind)) {

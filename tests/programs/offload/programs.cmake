@@ -77,6 +77,7 @@ offload(nowait_depend               tasks    all         1,4 usual,parts,cluster
 # Clang takes the address of what is firstprivate in a deferred region, not its value.
 offload(nowait_private              tasks    gcc         1,4 usual)
 offload(newer_gfortran              load     gcc         1,4 usual,clustered)
+offload(newer_gcc_maps              load     gcc         1,4 usual,clustered)
 # LLVM frees the data under the region.
 offload(delete_used                 bad      all         4   usual TIMEOUT 100)
 offload(graph                       tasks    all         1,4 usual,clustered,gpu MARLINE_H)
