@@ -228,7 +228,7 @@ void push_special(const Element& e, ItemList& to) {
     case kGompDetach:
     case kGompForceDetach: push_unmapped(e, to); break;
     default:
-      fatal("GCC's map kind %#x is not known to Marline (GCC 12 to 14): build the program with one of these", e.kind);
+      fatal("GCC's map kind %#x is not known to Marline (GCC 12 to 16): build the program with one of these", e.kind);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Converts GCC's map kinds (GCC, include/gomp-constants.h, 12 to 14) to the normal form of items/items.hpp. Any thread;
+// Converts GCC's map kinds (GCC, include/gomp-constants.h, 12 to 16) to the normal form of items/items.hpp. Any thread;
 // no state.
 #pragma once
 
