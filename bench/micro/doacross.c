@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Doacross loops. Figures, wall time of the team per iteration: `doacross_line`, where each iteration waits for the one
- * before (`ordered(1)`, chunks of one: every iteration hands over to another thread), and `doacross_grid`, 64 x 64
+ * before (`ordered(1)`, chunks of one: every iteration hands over to another thread), and `doacross_grid`, 32 x 32
  * iterations that wait for their upper and left neighbours, some 50 ns of work in each. The last value shows that all
  * ran in order.
  */
 #include "bench.h"
 
-enum { kLine = 128, kEdge = 64, kSteps = 16 };
+enum { kLine = 32, kEdge = 32, kSteps = 16 };
 
 static unsigned long line[kLine + 1], grid[kEdge + 1][kEdge + 1];
 
