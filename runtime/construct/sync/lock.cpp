@@ -47,14 +47,8 @@ bool take_or_park(LockWord& word, uint64_t since) {
   return self.owns;
 }
 
-bool take(LockWord& word, uint32_t state) {
-  uint32_t expected = kFree;
-  // Pairs with the release of the previous owner.
-  return word.compare_exchange_strong(expected, state, acquire, relaxed);
-}
-
 // For callers that try repeatedly: the load alone leaves the cache line with the lock's holder.
-bool try_as(LockWord& word, uint32_t state) { return word.load(relaxed) == kFree && take(word, state); }
+bool try_as(LockWord& word, uint32_t state) { return word.load(relaxed) == kFree && lock_take(word, state); }
 
 // Tries at growing intervals: so the owner can take the lock several times in a row, with the protected data in its
 // core's cache; each time costs a tenth of a transfer (Anderson, IEEE TPDS 1(1), 1990).
@@ -122,16 +116,13 @@ void nest_lock_destroy(NestLock* lock) { std::free(lock); }
   Task* self = current_task();
   if (lock->owner.load(relaxed) == self) return ++lock->depth;
   lock_acquire(lock->word);
-  lock->owner.store(self, relaxed);
-  return lock->depth = 1;
+  return nest_lock_own(lock, self);
 }
 
 uint32_t nest_lock_try(NestLock* lock) {
   Task* self = current_task();
   if (lock->owner.load(relaxed) == self) return ++lock->depth;
-  if (!lock_try(lock->word)) return 0;
-  lock->owner.store(self, relaxed);
-  return lock->depth = 1;
+  return lock_try(lock->word) ? nest_lock_own(lock, self) : 0;
 }
 
 }  // namespace marline

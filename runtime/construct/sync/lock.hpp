@@ -18,15 +18,16 @@ namespace lock_state {
 enum : uint32_t { kFree, kLocked, kContended };  // kContended: a task waits, or may wait
 }
 
-[[nodiscard]] inline bool lock_take_free(LockWord& word) {
+// Takes the lock if it is free. `state`: what it is from then on.
+[[nodiscard]] inline bool lock_take(LockWord& word, uint32_t state = lock_state::kLocked) {
   uint32_t expected = lock_state::kFree;
   // Pairs with the release of the previous owner.
-  return word.compare_exchange_strong(expected, lock_state::kLocked, acquire, relaxed);
+  return word.compare_exchange_strong(expected, state, acquire, relaxed);
 }
 
 void lock_acquire_waiting(LockWord& word);
 inline void lock_acquire(LockWord& word) {
-  if (!lock_take_free(word)) lock_acquire_waiting(word);
+  if (!lock_take(word)) lock_acquire_waiting(word);
 }
 
 [[nodiscard]] bool lock_try(LockWord& word);
@@ -55,6 +56,12 @@ void nest_lock_destroy(NestLock* lock);
 // Return the nesting depth after the call; nest_lock_try returns 0 if another task owns the lock.
 uint32_t nest_lock_try(NestLock* lock);
 
+// The task has the word of the lock, which had no owner.
+inline uint32_t nest_lock_own(NestLock* lock, Task* task) {
+  lock->owner.store(task, relaxed);
+  return lock->depth = 1;
+}
+
 // Also for a thread that the runtime does not know, and if another task owns the lock.
 uint32_t nest_lock_acquire_rarely(NestLock* lock);
 inline uint32_t nest_lock_acquire(NestLock* lock) {
@@ -64,9 +71,7 @@ inline uint32_t nest_lock_acquire(NestLock* lock) {
   }
   Task* self = worker->task;
   if (lock->owner.load(relaxed) == self) return ++lock->depth;
-  if (!lock_take_free(lock->word)) return nest_lock_acquire_rarely(lock);
-  lock->owner.store(self, relaxed);
-  return lock->depth = 1;
+  return lock_take(lock->word) ? nest_lock_own(lock, self) : nest_lock_acquire_rarely(lock);
 }
 
 inline uint32_t nest_lock_release(NestLock* lock) {
