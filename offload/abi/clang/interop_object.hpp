@@ -35,7 +35,7 @@ void note_foreign_object(void* object, Device* device, int32_t type);
 // Null: it is not one that libomptarget has made for this library.
 [[nodiscard]] Device* device_of_foreign_object(const void* object);
 void forget_foreign_object(void* object);
-// An object that the program has destroyed, and whose stream is empty, is kept for the next construct that wants one.
+// Keeps a destroyed object for the next construct that makes one of its kind. Its stream is empty.
 void keep_foreign_object(void* object);
 [[nodiscard]] void* take_kept_object(Device* device, int32_t type);  // null: none is kept
 
