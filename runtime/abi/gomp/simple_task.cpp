@@ -5,7 +5,6 @@
 
 #include "exec/worker/run_task.hpp"
 #include "sched/progress.hpp"
-#include "sched/queue.hpp"
 
 namespace marline::gomp {
 
@@ -22,11 +21,6 @@ namespace {
   return task;
 }
 
-void complete_fully(Worker* worker, Task* task) {
-  count_in_creator(task);
-  if (Task* next = complete_called(worker, task, nullptr)) enqueue(worker, next);
-}
-
 }  // namespace
 
 void create_with_descriptor(Worker* worker, Function function, void* data, size_t bytes, unsigned flags,
@@ -40,7 +34,7 @@ void complete_rarely(Worker* worker, Task* task) {
   check_overrun(fiber);
   if (!leaves_nothing(task)) {
     fiber->stub = nullptr;
-    complete_fully(worker, task);
+    complete_uncounted(worker, task);
   }
   progress_at_scheduling_point(worker);
 }

@@ -4,8 +4,8 @@
 // so that its creator can go on if it blocks. In the latter case it mostly goes a short way: its descriptor is one that
 // the fiber keeps (Fiber::stub), its arguments are copied onto that fiber's stack, the program's function is the
 // fiber's base frame, and the task is counted in its creator only if it blocks, or at its end if a part of its subtree
-// outlives it (exec/fiber/fiber.hpp). All of this is in line; the functions that are not end in calls of each other, so
-// that no frame is needed. Run by the thread that runs the creator.
+// outlives it (exec/fiber/fiber.hpp). All of this is in line. The other functions end in calls of each other, so that
+// no frame is needed. Run by the thread that runs the creator.
 #pragma once
 
 #include "abi/gomp/spare_task.hpp"
@@ -55,14 +55,10 @@ inline constexpr size_t kMostOnFiber = 64;
 // The same where no_conditions() is true. The arguments need no larger alignment than a TaskBlock.
 [[gnu::always_inline]] inline void create_simple(Worker* worker, Function function, void* data, size_t bytes,
                                                  unsigned flags, const void* codeptr) {
-  Member* member = worker->member;
-  if (member->team->level == 0) [[unlikely]] {
-    return create_with_descriptor(worker, function, data, bytes, flags, codeptr);
-  }
-  if (worker->fiber->depth >= kDeepest || !member->deque.holds(options().ready_limit))
-    return queue(worker, function, data, bytes, flags, codeptr);
+  const SimpleWay way = simple_way(worker);
+  if (way == SimpleWay::kQueue) return queue(worker, function, data, bytes, flags, codeptr);
   Fiber* spare = worker->spares.first;
-  if (bytes > kMostOnFiber || !may_call_uncounted(worker) || spare == nullptr || spare->stub == nullptr) [[unlikely]] {
+  if (way == SimpleWay::kSpawn || bytes > kMostOnFiber || spare->stub == nullptr) [[unlikely]] {
     return create_with_descriptor(worker, function, data, bytes, flags, codeptr);
   }
   auto* own = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(spare) - bytes) & ~(sizeof(TaskBlock) - 1));

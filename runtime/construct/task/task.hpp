@@ -71,6 +71,18 @@ template <auto plenty>
   return plenty(member, task, options().ready_limit);
 }
 
+// How a deferred task without clauses is created where no_conditions() is true. kCall: by call_uncounted
+// (exec/fiber/fiber.hpp), on the first idle fiber.
+enum class SimpleWay { kSpawn, kQueue, kCall };
+[[gnu::always_inline]] inline SimpleWay simple_way(const Worker* worker) {
+  Member* member = worker->member;
+  if (member->team->level == 0) [[unlikely]] {
+    return SimpleWay::kSpawn;
+  }
+  if (worker->fiber->depth >= kDeepest || !member->deque.holds(options().ready_limit)) return SimpleWay::kQueue;
+  return worker->spares.first != nullptr && may_call_uncounted(worker) ? SimpleWay::kCall : SimpleWay::kSpawn;
+}
+
 // Spawns a task without a body: it only orders other tasks by its dependences.
 void spawn_empty_task(Worker* worker, const Dependence* list, size_t count, const void* codeptr);
 

@@ -279,4 +279,9 @@ Task* complete_called(Worker* worker, Task* task, Fiber* fiber) {
   return complete_body(worker, task, nullptr);
 }
 
+void complete_uncounted(Worker* worker, Task* task) {
+  count_in_creator(task);
+  if (Task* next = complete_called(worker, task, nullptr)) enqueue(worker, next);
+}
+
 }  // namespace marline

@@ -26,6 +26,9 @@ Task* run_created(Worker* worker, Task* task, Fiber* fiber);
 // by now.
 [[nodiscard]] Task* complete_called(Worker* worker, Task* task, Fiber* fiber);
 
+// The same for one that has run through and that its creator, the current task, has not counted. Queues a successor.
+void complete_uncounted(Worker* worker, Task* task);
+
 // complete_task (exec/worker/completion.hpp) for an undeferred task whose body was called in line. The current task is
 // its parent again.
 [[nodiscard]] Task* complete_undeferred(Worker* worker, Task* task);

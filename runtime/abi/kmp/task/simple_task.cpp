@@ -5,7 +5,6 @@
 
 #include "exec/worker/run_task.hpp"
 #include "sched/progress.hpp"
-#include "sched/queue.hpp"
 
 namespace marline::kmp {
 
@@ -24,8 +23,7 @@ int32_t complete_rarely(Worker* worker, Task* task) {
   if (leaves_nothing(task)) {
     SlabPool::release(task, worker->pool);
   } else {
-    count_in_creator(task);
-    if (Task* next = complete_called(worker, task, nullptr)) enqueue(worker, next);
+    complete_uncounted(worker, task);
   }
   progress_at_scheduling_point(worker);
   return 0;

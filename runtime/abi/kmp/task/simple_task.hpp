@@ -45,16 +45,12 @@ namespace marline::kmp {
 }
 
 [[gnu::always_inline]] inline int32_t create_simple(Worker* worker, Task* task, TaskBlock* block, const void* codeptr) {
-  Member* member = worker->member;
-  if (member->team->level == 0) [[unlikely]] {
+  const SimpleWay way = simple_way(worker);
+  if (way == SimpleWay::kQueue) return queue(worker, task, codeptr);
+  if (way == SimpleWay::kSpawn) [[unlikely]] {
     return spawn_with_descriptor(worker, task, codeptr);
   }
-  if (worker->fiber->depth >= kDeepest || !member->deque.holds(options().ready_limit))
-    return queue(worker, task, codeptr);
   Fiber* spare = worker->spares.first;
-  if (spare == nullptr || !may_call_uncounted(worker)) [[unlikely]] {
-    return spawn_with_descriptor(worker, task, codeptr);
-  }
   join_group(worker->task, task);
   if (!call_uncounted(worker, spare, task, 1, spare, block->routine, static_cast<uint32_t>(worker->id),
                       reinterpret_cast<uintptr_t>(block))) [[unlikely]] {
