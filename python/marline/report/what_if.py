@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 from rich.text import Text
 
@@ -24,7 +25,8 @@ WORTH_TRUSTING = 0.1  # a model that misses the run itself by more knows little 
 
 def _larger_tasks(figures: Mapping[str, Any]) -> str:
     part = figures["grain_median_ns"] / max(GRAIN * figures["overhead_per_task_ns"], 1)
-    return f"overhead x{part:.2g}, creation x{part:.2g}"
+    factor = np.format_float_positional(part, precision=2, fractional=False, trim="-")  # never with an exponent
+    return f"overhead x{factor}, creation x{factor}"
 
 
 def _one_thread_more(figures: Mapping[str, Any]) -> str:

@@ -220,6 +220,14 @@ def test_advice_without_gain_has_no_figure(monkeypatch: pytest.MonkeyPatch) -> N
         assert ("expected" in cause) == said, then
 
 
+@pytest.mark.parametrize("median", [0, 1, 10**3, 10**9])
+def test_advice_for_fine_grain_is_a_change(median: int) -> None:
+    """A task's time may be any small part of the time that the runtime takes for it."""
+    text = what_if.ADVICE["fine grain"]({"grain_median_ns": median, "overhead_per_task_ns": 10**7})
+    overhead, creation = parse(text)
+    assert overhead.factor == creation.factor == pytest.approx(median / (what_if.GRAIN * 10**7), rel=0.05)
+
+
 @pytest.mark.parametrize(("threads", "cores", "said"), [(2, 2, False), (2, 4, True), (2, 0, True)])
 def test_nothing_is_expected_of_a_thread_without_a_core(monkeypatch: pytest.MonkeyPatch, threads: int, cores: int,
                                                         said: bool) -> None:  # fmt: skip
