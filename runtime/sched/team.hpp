@@ -135,7 +135,8 @@ struct alignas(kCacheLine) Member {
   int partition_count = 0;
   Member* next_membership = nullptr;  // Worker::memberships
   // Only the worker's own.
-  uint64_t workshares_entered = 0;  // number of the next worksharing construct
+  uint64_t workshares_entered = kWorkshares;  // number of the next worksharing construct
+  WorkshareBlock* block = nullptr;            // that of the construct before; null: there was none
   uint64_t singles_entered = 0;
   // In a cancelled region: set from copyprivate to the barrier after it (construct/workshare/single.hpp)
   bool copies = false;
@@ -159,12 +160,9 @@ struct alignas(kCacheLine) Member {
   // Team::epoch when this thread arrived at the barrier; the barrier is over when the epoch changes. Only this thread
   // uses it.
   uint64_t barrier_epoch = 0;
-  // In a cancelled region: whether the thread stays away from its worksharing constructs. Written by the thread,
-  // cleared at the region's end, read by threads that wait for its part of such a construct. kLeft: the thread goes
-  // from a cancellation point to the end of the region. kSkips: it continues, but has found no slot for a construct,
-  // and so takes no slot for the constructs that follow.
-  static constexpr uint32_t kLeft = 1, kSkips = 2;
-  Atomic<uint32_t> absence{0};
+  // The thread has left a cancelled region: it goes to the region's end, and to no other construct. Written by the
+  // thread, cleared at the region's end, read by threads that wait for its part of a worksharing construct.
+  Atomic<bool> absent{false};
   Icvs icvs{};  // of the implicit task
   Task implicit_task{};
   Deque deque;                           // ready tasks; the owner's end is LIFO
@@ -172,8 +170,6 @@ struct alignas(kCacheLine) Member {
   const int16_t* victims = nullptr;      // in the order of stealing; null: the neighbours
   // Ready tasks with a priority. Null unless options().priority.on; empty until priorities_in_use().
   PriorityQueue* urgent = nullptr;
-  // Chunks that the thread has taken and not begun, by slot of Team::workshares (construct/workshare/reserve.hpp).
-  alignas(kCacheLine) Atomic<uint64_t> reserves[kWorkshares]{};
   // Tasks that yielded: FIFO, so that every other task runs first. Other members steal from it.
   alignas(kCacheLine) SpinLock yielded_lock;
   TaskFifo yielded;
@@ -217,6 +213,14 @@ struct PoolTasks {
 struct TeamThreadCounts {
   const ThreadCounts* held = nullptr;
   ThreadCounts* own = nullptr;
+};
+
+// The blocks of the team's worksharing constructs (exec/team/workshare_blocks.cpp); under the lock.
+struct WorkshareBlocks {
+  SpinLock lock;
+  WorkshareBlock* oldest = nullptr;  // of those in use, by WorkshareBlock::next; null: there was no construct yet
+  WorkshareBlock* unused = nullptr;
+  int unused_count = 0;
 };
 
 struct alignas(kCacheLine) Team {
@@ -285,10 +289,11 @@ struct alignas(kCacheLine) Team {
   alignas(kCacheLine) Atomic<uint64_t> singles{0};  // `single` constructs that a thread has taken
   // One for `single` constructs with an even number, one for an odd number (construct/workshare/single.cpp)
   void* copyprivate[2] = {};
-  // The members' counts of constructs continue from region to region, so that the ring need not be cleared.
+  // The members' counts of constructs continue from region to region, so that no block need be cleared.
   uint64_t first_workshare = 0;  // numbers of the region's first constructs: all members start from member 0's
   uint64_t first_single = 0;
-  Workshare workshares[kWorkshares];
+  WorkshareBlock* first_block = nullptr;  // Member::block, where the region begins
+  WorkshareBlocks blocks;
   // Ready tasks that the workers that found them must not start (sched/constraint.hpp); any member.
   SpinLock deferred_lock;
   TaskFifo deferred;

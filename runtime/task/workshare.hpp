@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The shared part of one worksharing construct (a dynamic loop, sections, a scope with task reductions), and one
-// thread's place in a loop. A Team holds a ring of shared parts: its threads may be up to kWorkshares constructs apart
-// (nowait). Construct number k of a team uses slot k % kWorkshares, as the slot's use number u = k / kWorkshares;
-// numbers continue from region to region (Team::first_workshare).
+// thread's place in a loop. A team numbers its constructs, from kWorkshares on and from region to region
+// (Team::first_workshare). The shared parts of kWorkshares constructs are a block. The thread that comes first to a
+// block's first construct links it to the block before; the last thread to pass a block gives it back
+// (exec/team/workshare_blocks.cpp). So with `nowait` a thread may be ahead of the others by any number of constructs.
 //
-// Invariant: `phase` is 2u while the slot is free for use u. It is 2u + 1 from the time when the first thread to arrive
-// claims the slot until the last thread of the team has left. The claimer fills the fields and publishes k + 1 in
-// `ready` (construct/workshare/workshare.cpp).
+// Invariant: the first thread that comes to construct number k writes k to `claimed`. It fills the fields and publishes
+// k in `ready` (construct/workshare/workshare.cpp). Numbers of earlier uses are smaller.
 #pragma once
 
 #include "base/atomic.hpp"
 #include "tool/tool.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace marline {
 
-// A thread that is further ahead waits for the slowest thread. Where threads share cores, the slowest one may first
-// have to wait for a core: the larger the ring, the fewer of these waits. Each slot takes 192 bytes of a team, and 8
-// bytes of each member (Member::reserves).
+// A block takes 128 bytes for each of its constructs, and 8 bytes for each construct and thread (its reserves). A team
+// has as many blocks as its threads were apart at a time, and keeps at most 16 that are not in use.
 inline constexpr int kWorkshares = 64;
 
 // kGuidedSimd and kRuntimeSimd: the size of each chunk but the last is a multiple of the given chunk size. kAnyOrder:
 // dynamic and nonmonotonic; a loop that is entered has kDynamic in its place.
 enum class LoopKind : int32_t { kStatic, kDynamic, kAnyOrder, kGuided, kRuntime, kGuidedSimd, kRuntimeSimd };
 
-// How the threads take the chunks of a loop from Workshare::next: each looks and exchanges; each adds, which is
-// shorter; or they have reserves (construct/workshare/reserve.hpp), and `next` counts chunks.
-enum class ChunkTaking : uint8_t { kByExchange, kByAddition, kIntoReserve };
+// How the threads take the chunks of a loop from Workshare::next. kByAddition: each adds the size of a chunk. kByCount:
+// `next` counts chunks, of a guided loop. kIntoReserve: the same, and the threads have reserves
+// (construct/workshare/reserve.hpp). kStepwise: as loop_next does, which may have to wait, to report the chunk to a
+// tool or to choose at random before it takes one.
+enum class ChunkTaking : uint8_t { kStepwise, kByAddition, kByCount, kIntoReserve };
 
 struct alignas(kCacheLine) Workshare {
-  Atomic<uint64_t> phase{0};
+  Atomic<uint64_t> claimed{0};
   Atomic<uint64_t> ready{0};
-  Atomic<int32_t> left{0};  // threads that have left this use
+  Atomic<int32_t> left{0};  // of a construct with `memory`: threads that have left it
   // For loops: iterations are counted from 0, the face maps them to the program's bounds. Written by the claimer, then
   // read-only.
   LoopKind kind = LoopKind::kStatic;
@@ -41,14 +43,30 @@ struct alignas(kCacheLine) Workshare {
   uint64_t chunk = 0;
   void* reductions = nullptr;  // the first thread's block of a GCC reduction (construct/task/gcc_reduction.hpp)
   void* memory = nullptr;      // zeroed, shared by the team during the construct; freed by the last thread to leave
-  ChunkTaking taking = ChunkTaking::kByExchange;
+  ChunkTaking taking = ChunkTaking::kStepwise;
   // Set before a chunk goes into a reserve.
   Atomic<bool> has_reserves{false};
+  // One thread has had all iterations: nothing is left for a thread that comes later, and reads this cache line only.
+  // Threads that share the iterations do not say when they are through: each would take the line from the others.
+  // Orders nothing.
+  Atomic<bool> all_taken{false};
   // The first iteration that no thread has taken; of a guided loop, and of one with reserves, how many chunks are
   // taken.
   alignas(kCacheLine) Atomic<uint64_t> next{0};
   // The first iteration of the chunk that has the turn for its `ordered` regions.
-  alignas(kCacheLine) Atomic<uint64_t> ordered_next{0};
+  Atomic<uint64_t> ordered_next{0};
+};
+
+struct WorkshareBlock {
+  WorkshareBlock* next = nullptr;  // under Team::blocks.lock, as `passed`
+  int passed = 0;                  // threads that have entered a construct of a later block
+  Workshare shares[kWorkshares];
+  // Chunks that threads have taken and not begun, by thread and construct (construct/workshare/reserve.hpp).
+  Atomic<uint64_t>* reserves = nullptr;
+
+  Atomic<uint64_t>& reserve(int thread, const Workshare* shared) {
+    return reserves[static_cast<size_t>(thread) * kWorkshares + static_cast<size_t>(shared - shares)];
+  }
 };
 
 // The state of one thread in the loop (or sections) that it is in. Its own.
@@ -56,17 +74,22 @@ struct LoopPlace {
   Workshare* shared = nullptr;  // null: a static loop without shared data
   LoopKind kind = LoopKind::kStatic;
   bool ordered = false;
+  bool plain = false;  // chunks are all that the threads of the loop share
   // The kind of construct that was reported to a tool at the beginning.
   tool::Work announced = tool::Work::kNone;
   // shared->next, if one addition is enough to take a chunk; otherwise null.
   Atomic<uint64_t>* adds_to = nullptr;
+  // shared->next of a guided loop, if nothing but its count is needed to take a chunk; otherwise null.
+  Atomic<uint64_t>* counts_in = nullptr;
   // The thread's reserve of chunks in a loop that has them (construct/workshare/reserve.hpp); otherwise null.
   Atomic<uint64_t>* reserve = nullptr;
   uint64_t iterations = 0;
+  uint64_t had = 0;  // of a plain loop: iterations that the thread has had
   uint64_t chunk = 0;
   uint64_t position = 0;  // static: first iteration of the thread's next chunk; guided: of chunk number `passed`
   uint64_t step = 0;      // static: distance between two chunks of the thread
-  uint64_t passed = 0;    // guided
+  uint64_t passed = 0;    // guided: chunks that the thread has passed
+  uint64_t shares = 0;    // guided: a chunk is the remaining iterations over `shares`
   // With a reserve: how many chunks the loop has; where the thread last took some, how many, and when (cycles()).
   uint64_t chunks = 0, taken_to = 0, taken_at = 0;
   uint32_t at_a_time = 1;

@@ -19,7 +19,7 @@ unsigned GOMP_sections_next() {
 }
 
 unsigned GOMP_sections_start(unsigned count) {
-  begin(kSections, bounds_ull(true, 1, count + 1ull, 1), {});
+  (void)begin(kSections, bounds_ull(true, 1, count + 1ull, 1));
   return GOMP_sections_next();
 }
 

@@ -25,16 +25,16 @@ int kind_for_tools(CancelKind kind) {
 }
 
 // seq_cst, also in stays_away. A thread that changes a word for which others wait, to a value that only this member
-// would change further, reads the member's `absence` after the change. Either it sees that the member stays away, or
+// would change further, reads the member's `absent` after the change. Either it sees that the member stays away, or
 // the interruption comes after the change, and the waiting threads see the change.
-void stay_away(Member* member, uint32_t how) {
-  member->absence.store(how, seq_cst);
+void stay_away(Member* member) {
+  member->absent.store(true, seq_cst);
   interrupt(member->team->departures);
 }
 
 // The current task leaves the cancelled construct.
 void leave(Worker* worker, CancelKind kind, int how, const void* codeptr) {
-  if (kind == CancelKind::kParallel) stay_away(worker->member, Member::kLeft);
+  if (kind == CancelKind::kParallel) stay_away(worker->member);
   if (!tool::present()) return;
   if (kind == CancelKind::kTaskgroup && !worker->task->has(task_flag::kImplicit))
     worker->task->flags |= task_flag::kLeft;
@@ -92,17 +92,13 @@ bool cancellable_barrier(Worker* worker, tool::SyncRegion kind, const void* code
     worker = this_worker();
   }
   // Clang also calls this on the way from a cancellation point, of which tools have been notified.
-  if (member->absence.load(relaxed) != Member::kLeft) {
-    leave(worker, CancelKind::kParallel, tool::cancel_bits::kDetected, codeptr);
-  }
+  if (!member->absent.load(relaxed)) leave(worker, CancelKind::kParallel, tool::cancel_bits::kDetected, codeptr);
   return true;
 }
 
 // acquire pairs with interrupt: a thread that sees a new count sees the reason.
 Interruption departures_of(const Team* team) { return {&team->departures, team->departures.load(acquire)}; }
 
-void skip_workshares(Member* member) { stay_away(member, Member::kSkips); }
-
-bool stays_away(const Member& member) { return member.absence.load(seq_cst) != 0; }
+bool stays_away(const Member& member) { return member.absent.load(seq_cst); }
 
 }  // namespace marline

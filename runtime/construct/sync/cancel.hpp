@@ -29,9 +29,6 @@ bool is_cancellation_active(const Worker* worker, CancelKind kind);
 // until it has come or until another thread stays away; then it checks again. Only where options().cancellation is set.
 Interruption departures_of(const Team* team);
 
-// From now on the calling thread, in a cancelled region, takes no slot for worksharing constructs.
-void skip_workshares(Member* member);
-
 // Whether the thread will not come to worksharing constructs that other threads may be in.
 bool stays_away(const Member& member);
 

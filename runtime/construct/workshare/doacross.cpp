@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Doacross loops. The record of a nest is in the memory of a worksharing slot. The first thread to arrive writes it.
-// Then it is read-only, except for the words of posts. The last thread to leave the slot frees it.
+// Doacross loops. The record of a nest is in the memory of a worksharing construct. The first thread to arrive writes
+// it. Then it is read-only, except for the words of posts. The last thread to leave frees it.
 //
 //   in rows    A row is one iteration of the first dimension. One thread runs a group of rows in order. There is a word
 //              per group: the number of its last posted iteration, counted through the whole nest, plus one. Only the
@@ -55,9 +55,6 @@ struct Doacross {
 };
 
 namespace {
-
-// For a thread that found no slot for its nest, in a cancelled region.
-Doacross g_nobodys{.shared = nullptr, .dimensions = 0, .in_rows = false, .alone = true};
 
 // Up to so many bytes, words get cache lines of their own; more words share cache lines.
 constexpr size_t kPaddedUpTo = 1 << 20;
@@ -238,19 +235,13 @@ void* doacross_attach(Worker* worker, Workshare* loop, bool first, const Doacros
 }
 
 void doacross_begin(Worker* worker, const DoacrossNest& nest) {
-  auto [shared, first] = workshare_enter(worker, true);
+  auto [shared, first] = workshare_enter(worker);
   worker = this_worker();
-  if (shared == nullptr) {
-    worker->member->doacross = &g_nobodys;
-    return;
-  }
   doacross_attach(worker, shared, first, nest, 0);
   if (first) workshare_publish(worker, shared);
 }
 
-void doacross_end(Worker* worker) {
-  if (Workshare* shared = worker->member->doacross->shared) workshare_leave(worker, shared);
-}
+void doacross_end(Worker* worker) { workshare_leave(worker, worker->member->doacross->shared); }
 
 unsigned doacross_dimensions(const Worker* worker) { return worker->member->doacross->dimensions; }
 

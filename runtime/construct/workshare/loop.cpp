@@ -65,14 +65,14 @@ bool is_random() { return options().schedule.policy == SchedulePolicy::kRandom; 
 
 // Decided by the first thread, for all. A tool is told of chunks one by one, and a random choice may come before each.
 ChunkTaking taking_of(const Team* team, const LoopRequest& request, Resolved resolved) {
-  if (resolved.kind != LoopKind::kDynamic || request.ordered || tool::present() || is_random()) {
-    return ChunkTaking::kByExchange;
-  }
+  if (request.ordered || tool::present() || is_random()) return ChunkTaking::kStepwise;
+  if (resolved.kind == LoopKind::kGuided) return ChunkTaking::kByCount;
+  if (resolved.kind != LoopKind::kDynamic) return ChunkTaking::kStepwise;
   if (request.kind == LoopKind::kAnyOrder && request.prepare == nullptr &&
       reserve_pays(team, request.iterations, resolved.chunk)) {
     return ChunkTaking::kIntoReserve;
   }
-  return request.iterations < kFetchAddLimit ? ChunkTaking::kByAddition : ChunkTaking::kByExchange;
+  return request.iterations < kFetchAddLimit ? ChunkTaking::kByAddition : ChunkTaking::kStepwise;
 }
 
 void fill(Workshare* shared, const Worker* worker, const LoopRequest& request) {
@@ -82,6 +82,7 @@ void fill(Workshare* shared, const Worker* worker, const LoopRequest& request) {
   shared->iterations = request.iterations;
   shared->taking = taking_of(worker->member->team, request, resolved);
   shared->has_reserves.store(false, relaxed);
+  shared->all_taken.store(false, relaxed);
   shared->next.store(0, relaxed);
   shared->ordered_next.store(0, relaxed);
 }
@@ -133,25 +134,33 @@ bool next_dynamic(LoopPlace& place, Atomic<uint64_t>& next) {
 // Half of an even share of the remaining iterations, at least `chunk` (Polychronopoulos and Kuck, 1987, with a factor
 // of two). The chunks follow from the loop alone, so only their number is shared: one addition takes a chunk, where a
 // compare-and-swap of the position would transfer the cache line twice, and each thread computes the chunks up to its
-// own. That is work for the sum of all chunks per thread, about 2 `threads` ln(iterations / `threads`) steps.
-bool next_guided(LoopPlace& place, Atomic<uint64_t>& next, uint64_t threads) {
-  if (place.position >= place.iterations) return false;  // the thread had the last chunk
+// own. That is work for the sum of all chunks per thread, about 2 `threads` ln(iterations / `threads`) steps. Of the
+// last chunks, which have the smallest size, a thread passes all at once.
+bool next_guided(LoopPlace& place, Atomic<uint64_t>& next) {
+  uint64_t position = place.position;
+  if (position >= place.iterations) return false;  // the thread had the last chunk
   const uint64_t number = next.fetch_add(1, relaxed);
-  const uint64_t shares = 2 * threads;
-  const bool shifts = std::has_single_bit(shares);  // a division takes several times as long as a shift
-  const int shift = std::countr_zero(shares);
-  for (; place.position < place.iterations; ++place.passed) {
-    const uint64_t left = place.iterations - place.position;
-    const uint64_t share = shifts ? (left - 1) >> shift : (left - 1) / shares;
-    const uint64_t count = std::min(left, std::max(place.chunk, share + 1));
-    place.position += count;
-    if (place.passed != number) continue;
-    ++place.passed;
-    place.first = place.position - count;
-    place.end = place.position;
-    return true;
+  const bool shifts = (place.shares & (place.shares - 1)) == 0;  // a division takes several times as long as a shift
+  const int shift = std::countr_zero(place.shares);
+  uint64_t count = 0;
+  for (uint64_t before = number - place.passed; position < place.iterations; --before) {
+    const uint64_t left = place.iterations - position;
+    const uint64_t share = shifts ? (left - 1) >> shift : (left - 1) / place.shares;
+    count = std::min(left, std::max(place.chunk, share + 1));
+    if (before == 0) break;
+    if (share < place.chunk) {
+      uint64_t smallest;
+      if (__builtin_mul_overflow(before, place.chunk, &smallest)) smallest = left;
+      position += std::min(smallest, left);
+      count = std::min(place.iterations - position, place.chunk);
+      break;
+    }
+    position += count;
   }
-  return false;
+  place.passed = number + 1;
+  place.first = position;
+  place.position = place.end = position + count;
+  return position < place.iterations;
 }
 
 bool next_guided_simd(LoopPlace& place, Atomic<uint64_t>& next, uint64_t threads) {
@@ -164,7 +173,7 @@ bool next_guided_simd(LoopPlace& place, Atomic<uint64_t>& next, uint64_t threads
 bool next_chunk(LoopPlace& place, uint64_t threads) {
   switch (place.kind) {
     case LoopKind::kDynamic: return next_dynamic(place, place.shared->next);
-    case LoopKind::kGuided: return next_guided(place, place.shared->next, threads);
+    case LoopKind::kGuided: return next_guided(place, place.shared->next);
     case LoopKind::kGuidedSimd: return next_guided_simd(place, place.shared->next, threads);
     case LoopKind::kStatic:
     case LoopKind::kAnyOrder:
@@ -300,16 +309,16 @@ bool is_one_chunk(const Worker* worker, const LoopRequest& request) {
 
 }  // namespace
 
-void loop_begin(Worker* worker, const LoopRequest& request) {
+bool loop_begin(Worker* worker, const LoopRequest& request) {
   LoopPlace& place = worker->member->loop;
   place.shared = nullptr;
-  place.adds_to = place.reserve = nullptr;
+  place.adds_to = place.counts_in = place.reserve = nullptr;
   place.own_next = place.own_end = 0;
   place.owns_last = place.had_last = false;
   if (is_one_chunk(worker, request)) {
     enter_none(place);
     place.iterations = place.chunk = place.step = request.iterations;
-    return;
+    return true;
   }
   place.kind = request.kind;
   place.ordered = request.ordered;
@@ -317,27 +326,41 @@ void loop_begin(Worker* worker, const LoopRequest& request) {
   place.first = place.end = 0;
   uint64_t chunk = request.chunk;
   if (request.kind != LoopKind::kStatic || request.ordered || request.prepare != nullptr) {
-    auto [shared, first] = workshare_enter(worker, request.may_skip);
+    auto [shared, first] = workshare_enter(worker);
     worker = this_worker();
-    if (shared == nullptr) return enter_none(place);
     if (first) fill(shared, worker, request);
+    if (!first && shared->all_taken.load(relaxed) && !tool::present()) {
+      enter_none(place);
+      return false;
+    }
     if (request.prepare != nullptr) request.prepare(worker, shared, first, request.context);
     if (first) workshare_publish(worker, shared);
     place.shared = shared;
     place.kind = shared->kind;
+    place.plain = place.kind != LoopKind::kStatic && !request.ordered && request.prepare == nullptr;
     chunk = shared->chunk;
   }
   if (place.kind == LoopKind::kStatic) {
     place_static(place, chunk, worker->member);
   } else {
     place.chunk = std::clamp<uint64_t>(chunk, 1, std::max<uint64_t>(place.iterations, 1));
-    place.position = place.passed = 0;
+    place.position = place.passed = place.had = 0;
+    place.shares = 2 * static_cast<uint64_t>(worker->member->team->size);
     if (place.shared->taking == ChunkTaking::kIntoReserve) reserve_begin(worker->member, place);
     if (place.shared->taking == ChunkTaking::kByAddition) place.adds_to = &place.shared->next;
+    if (place.shared->taking == ChunkTaking::kByCount) place.counts_in = &place.shared->next;
   }
   if (tool::on(tool::event::kWork | tool::event::kDispatch)) [[unlikely]] {
     announce_begin(worker, place, request);
   }
+  return true;
+}
+
+bool loop_count(LoopPlace& place, LoopChunk* chunk) {
+  if (!next_guided(place, *place.counts_in)) return false;
+  *chunk = {place.first, place.end - place.first, place.end == place.iterations};
+  place.had += chunk->count;
+  return true;
 }
 
 bool loop_next(Worker* worker, LoopChunk* chunk) {
@@ -351,6 +374,7 @@ bool loop_next(Worker* worker, LoopChunk* chunk) {
   }
   if (place.reserve != nullptr) return take_more(member, chunk);
   if (place.adds_to != nullptr) return loop_add(place, chunk);
+  if (place.counts_in != nullptr) return loop_count(place, chunk);
   // Otherwise one thread may take all of a short loop.
   if (is_random() && (next_random(worker) & 1) != 0) sched_yield();
   if (!next_chunk(place, static_cast<uint64_t>(member->team->size))) return false;
@@ -374,7 +398,8 @@ void loop_leave(Worker* worker, const void* codeptr) {
     pass_all_turns(worker);
   }
   place.shared = nullptr;
-  workshare_leave(worker, shared);
+  if (!place.plain) return workshare_leave(worker, shared);
+  if (place.had == place.iterations) shared->all_taken.store(true, relaxed);
 }
 
 void ordered_begin(Worker* worker, const void* codeptr) {

@@ -19,15 +19,13 @@ struct LoopRequest {
   // continues, with first = true in the thread that fills the slot.
   void (*prepare)(Worker* worker, Workshare* shared, bool first, void* context) = nullptr;
   void* context = nullptr;
-  // As in workshare_enter: outside of iterations the program does not need the effects of `prepare`.
-  bool may_skip = true;
   // For tools.
   tool::Work work = tool::Work::kLoopStatic;  // of a loop; the schedule kind then says which one
   const void* codeptr = nullptr;
 };
 
-// The calling thread enters the loop.
-void loop_begin(Worker* worker, const LoopRequest& request);
+// The calling thread enters the loop. False: other threads have taken all chunks.
+bool loop_begin(Worker* worker, const LoopRequest& request);
 
 // The thread's next chunk; false: none is left.
 [[nodiscard]] bool loop_next(Worker* worker, LoopChunk* chunk);
@@ -39,8 +37,12 @@ void loop_begin(Worker* worker, const LoopRequest& request);
   if (first >= place.iterations) return false;
   uint64_t left = place.iterations - first;
   *chunk = {first, left < place.chunk ? left : place.chunk, left <= place.chunk};
+  place.had += chunk->count;
   return true;
 }
+
+// The same for a loop with LoopPlace::counts_in.
+[[nodiscard]] bool loop_count(LoopPlace& place, LoopChunk* chunk);
 
 // The thread leaves the loop, after loop_next has returned false or because the loop is cancelled. codeptr, here and
 // below: for tools; by default the return address of the calling entry point.

@@ -42,8 +42,6 @@ uint64_t chunks_of(uint64_t iterations, uint64_t chunk) {
   return iterations / chunk + (iterations % chunk != 0 ? 1 : 0);
 }
 
-size_t slot_of(const Team* team, const Workshare* shared) { return static_cast<size_t>(shared - &team->workshares[0]); }
-
 // How many chunks to take now: by how long the last ones lasted.
 uint32_t how_many(const LoopPlace& place, uint64_t now, uint32_t threads) {
   if (place.taken_at == 0) return 1;
@@ -69,6 +67,7 @@ uint32_t own_part(const LoopPlace& place) { return std::clamp<uint32_t>(place.at
 
 // The first chunk of the range is the next one.
 bool make_own(LoopPlace& place, ChunkRange range, LoopChunk* chunk) {
+  place.had += std::min(range.end * place.chunk, place.iterations) - range.next * place.chunk;
   *chunk = chunk_number(place, range.next);
   place.owns_last = range.end == place.chunks && !chunk->last;
   place.own_next = range.next + 1;
@@ -105,9 +104,8 @@ bool take_from_reserve(LoopPlace& place, LoopChunk* chunk) {
 // their thread runs them.
 bool steal(Member* member, LoopChunk* chunk) {
   LoopPlace& place = member->loop;
-  const size_t slot = slot_of(member->team, place.shared);
   for (int i = 0; i + 1 < member->team->size; ++i) {
-    Atomic<uint64_t>& reserve = nth_victim(member, i)->reserves[slot];
+    Atomic<uint64_t>& reserve = member->block->reserve(nth_victim(member, i)->index, place.shared);
     uint64_t word = reserve.load(relaxed);
     for (ChunkRange range = range_in(word); !range.empty(); range = range_in(word)) {
       const uint32_t middle = range.next + (range.end - range.next) / 2;
@@ -123,15 +121,18 @@ bool steal(Member* member, LoopChunk* chunk) {
 }  // namespace
 
 bool reserve_pays(const Team* team, uint64_t iterations, uint64_t chunk) {
-  const uint64_t chunks = chunks_of(iterations, std::max<uint64_t>(chunk, 1));
-  return chunks >= kFewest * static_cast<uint64_t>(team->size) && chunks < kMostChunks;
+  const uint64_t fewest = kFewest * static_cast<uint64_t>(team->size);
+  chunk = std::max<uint64_t>(chunk, 1);
+  uint64_t of_fewer, of_most;  // iterations; the products are not divided, which would take longer
+  if (__builtin_mul_overflow(fewest - 1, chunk, &of_fewer) || iterations <= of_fewer) return false;
+  return __builtin_mul_overflow(kMostChunks - 1, chunk, &of_most) || iterations <= of_most;
 }
 
 void reserve_begin(Member* member, LoopPlace& place) {
   place.chunks = chunks_of(place.iterations, place.chunk);
   place.taken_at = place.taken_to = 0;
   place.at_a_time = 1;
-  place.reserve = &member->reserves[slot_of(member->team, place.shared)];
+  place.reserve = &member->block->reserve(member->index, place.shared);
 }
 
 void reserve_end(LoopPlace& place) {

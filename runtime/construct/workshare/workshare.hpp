@@ -13,16 +13,14 @@ struct Arrival {
   bool first;  // true: the caller must fill `shared` and call workshare_publish; the other threads find it filled
 };
 
-// may_skip: in a cancelled region, other threads may never free the slot. Then the caller gets null rather than
-// waiting, and the construct continues without it.
-[[nodiscard]] Arrival workshare_enter(Worker* worker, bool may_skip = false);
+[[nodiscard]] Arrival workshare_enter(Worker* worker);
 
 // Publishes construct number workshares_entered - 1 of the member.
 void workshare_publish(Worker* worker, Workshare* shared);
 
 void workshare_leave(Worker* worker, Workshare* shared);
 
-// Zeroed memory for the construct; never null.
+// Zeroed memory for the construct, for the thread that fills it; never null. The last thread to leave frees it.
 void* workshare_memory(Workshare* shared, size_t bytes);
 
 }  // namespace marline

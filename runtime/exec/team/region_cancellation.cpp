@@ -5,11 +5,11 @@
 // orders it before their later ones. So it may access the members' data.
 #include "exec/team/region_cancellation.hpp"
 
+#include "exec/team/workshare_blocks.hpp"
 #include "sched/this_worker.hpp"
 #include "tool/target_observer.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace marline {
 
@@ -22,25 +22,21 @@ bool all_at_end(const Team* team) {
 
 // The members have skipped constructs, and each may have skipped others. The next region starts from member 0's counts.
 void renumber_constructs(Team* team) {
-  uint64_t workshares = 0;
-  for (int i = 0; i < team->size; ++i) workshares = std::max(workshares, team->members[i].workshares_entered);
-  team->members[0].workshares_entered = workshares;
+  const Member* last =
+      std::max_element(team->members, team->members + team->size,
+                       [](const Member& a, const Member& b) { return a.workshares_entered < b.workshares_entered; });
+  end_workshare_blocks(team, last);
+  team->members[0].workshares_entered = last->workshares_entered;
+  team->members[0].block = last->block;
   // The member that comes first to a single construct has taken it.
   team->members[0].singles_entered = team->singles.load(relaxed);
-  for (uint64_t number = workshares; number < workshares + kWorkshares; ++number) {
-    Workshare& slot = team->workshares[number % kWorkshares];
-    std::free(slot.memory);
-    slot.memory = nullptr;
-    slot.left.store(0, relaxed);
-    slot.phase.store(2 * (number / kWorkshares), relaxed);  // free for its next use
-  }
 }
 
 void end_region(Team* team) {
   uncount_cancellation();
   renumber_constructs(team);
   for (int i = 0; i < team->size; ++i) {
-    team->members[i].absence.store(0, relaxed);
+    team->members[i].absent.store(false, relaxed);
     team->members[i].copies = false;
     team->members[i].loop.shared = nullptr;
   }

@@ -271,6 +271,7 @@ void team_describe_initial(Team* team, const Icvs& icvs, Member* encountering) {
 void team_start(Team* team) {
   team->first_workshare = team->members[0].workshares_entered;
   team->first_single = team->members[0].singles_entered;
+  team->first_block = team->members[0].block;
   team->share = team->members[0].worker->binding.share;
   team->nesting.called_back = team->members[0].worker->context.called_back;
   for (int i = 1; i < team->size; ++i) {
@@ -298,9 +299,10 @@ void implicit_task_begin(Worker* worker, Member* member) {
   Team* team = member->team;
   member->next_membership = worker->memberships;
   worker->memberships = member;
-  if (member->index != 0) {  // member 0 goes on from the last region: no slot of the ring needs to be reset
+  if (member->index != 0) {  // member 0 goes on from the last region: no construct needs to be reset
     member->workshares_entered = team->first_workshare;
     member->singles_entered = team->first_single;
+    member->block = team->first_block;
   }
   init_implicit_task(team, member);
   fence_signal();

@@ -8,6 +8,8 @@
 #include "construct/workshare/doacross.hpp"
 #include "construct/workshare/loop.hpp"
 
+#include <algorithm>
+
 namespace marline::gomp {
 
 struct Bounds {
@@ -22,7 +24,7 @@ inline Bounds bounds(long start, long end, long increment) {
   auto to = static_cast<uint64_t>(end);
   auto step = static_cast<uint64_t>(increment);
   uint64_t count = 0;
-  if (increment > 0 && start < end) count = (to - from - 1) / step + 1;
+  if (increment > 0 && start < end) count = step == 1 ? to - from : (to - from - 1) / step + 1;
   if (increment < 0 && start > end) count = (from - to - 1) / (0 - step) + 1;
   return {from, to, step, count};
 }
@@ -54,9 +56,29 @@ inline constexpr Schedule kSections{LoopKind::kDynamic, 1, false, tool::Work::kS
 // The schedule argument of GOMP_loop_start (GCC, libgomp/libgomp.h, enum gomp_schedule_type).
 Schedule schedule_of(long schedule, long chunk, bool ordered);
 
+inline void keep_bounds(LoopPlace& place, const Bounds& bounds) {
+  place.lower = bounds.start;
+  place.upper = bounds.end;
+  place.stride = bounds.increment;
+  place.own_step = place.chunk * place.stride;
+}
+
 // codeptr: for tools; by default the return address of the entry point that calls `begin`.
 void begin(const Schedule& schedule, const Bounds& bounds, const Extras& extras,
            const void* codeptr = __builtin_return_address(0));
+
+// The same for a loop without extras, in line: arguments stay in registers. False: the thread gets no chunk.
+[[gnu::always_inline]] inline bool begin(const Schedule& schedule, const Bounds& bounds,
+                                         const void* codeptr = __builtin_return_address(0)) {
+  const bool may_have = loop_begin(this_worker(), {.kind = schedule.kind,
+                                                   .chunk = static_cast<uint64_t>(std::max(schedule.chunk, 0L)),
+                                                   .iterations = bounds.iterations,
+                                                   .ordered = schedule.ordered,
+                                                   .work = schedule.work,
+                                                   .codeptr = codeptr});
+  keep_bounds(this_worker()->member->loop, bounds);
+  return may_have;
+}
 
 // Converts a range of iterations to the program's bounds.
 template <class T>
@@ -79,8 +101,9 @@ bool next(T* start, T* end) {
   LoopPlace& place = this_worker()->member->loop;
   if (!has_own_chunk(place)) {
     LoopChunk chunk;
-    if (place.adds_to == nullptr) return next_of_any_kind(start, end);
-    return loop_add(place, &chunk) && give(place, chunk, start, end);
+    if (place.adds_to != nullptr) return loop_add(place, &chunk) && give(place, chunk, start, end);
+    if (place.counts_in != nullptr) return loop_count(place, &chunk) && give(place, chunk, start, end);
+    return next_of_any_kind(start, end);
   }
   const uint64_t first = next_own(place);
   *start = static_cast<T>(first);
@@ -89,10 +112,9 @@ bool next(T* start, T* end) {
 }
 
 template <class T>
-bool begin_and_next(const Schedule& schedule, const Bounds& bounds, T* start, T* end,
-                    const void* codeptr = __builtin_return_address(0)) {
-  begin(schedule, bounds, {}, codeptr);
-  return next(start, end);
+[[gnu::always_inline]] inline bool begin_and_next(const Schedule& schedule, const Bounds& bounds, T* start, T* end,
+                                                  const void* codeptr = __builtin_return_address(0)) {
+  return begin(schedule, bounds, codeptr) && next(start, end);
 }
 
 }  // namespace marline::gomp

@@ -56,15 +56,10 @@ void begin(const Schedule& schedule, const Bounds& bounds, const Extras& extras,
                       .ordered = schedule.ordered,
                       .prepare = special ? prepare : nullptr,
                       .context = const_cast<Extras*>(&extras),
-                      .may_skip = extras.reductions == nullptr && extras.memory == nullptr,
                       .work = schedule.work,
                       .codeptr = codeptr};
-  loop_begin(this_worker(), request);
-  LoopPlace& place = this_worker()->member->loop;
-  place.lower = bounds.start;
-  place.upper = bounds.end;
-  place.stride = bounds.increment;
-  place.own_step = place.chunk * place.stride;
+  (void)loop_begin(this_worker(), request);
+  keep_bounds(this_worker()->member->loop, bounds);
 }
 
 }  // namespace marline::gomp

@@ -26,7 +26,7 @@ struct Combined {
 
 void run_combined(Team* team, Member* member) {
   auto* combined = reinterpret_cast<Combined*>(team->arguments);
-  begin(combined->schedule, combined->limits, {}, team->tool_codeptr);
+  (void)begin(combined->schedule, combined->limits, team->tool_codeptr);
   call_of(&member->implicit_task, combined->function, combined->data);
 }
 
@@ -49,7 +49,7 @@ void start(const Combined& combined, unsigned threads, const void* codeptr) {
   request.arguments = reinterpret_cast<void**>(kept);
   request.called_by_program = true;
   parallel_begin(request);
-  begin(combined.schedule, combined.limits, {}, codeptr);
+  (void)begin(combined.schedule, combined.limits, codeptr);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ void dispatch_init(int32_t schedule, T lower, T upper, S stride, S chunk,
                       .iterations = empty ? 0 : trip_count<Wide, int64_t>(lower, upper, stride),
                       .ordered = is_ordered(schedule),
                       .codeptr = codeptr};
-  loop_begin(this_worker(), request);
+  (void)loop_begin(this_worker(), request);
   LoopPlace& place = this_worker()->member->loop;
   place.lower = static_cast<uint64_t>(lower);
   place.stride = static_cast<uint64_t>(stride);
@@ -92,8 +92,11 @@ int32_t dispatch_next(int32_t* last, T* lower, T* upper, S* stride, const void* 
   LoopPlace& place = this_worker()->member->loop;
   if (!has_own_chunk(place)) {
     LoopChunk chunk;
-    if (place.adds_to == nullptr) return next_of_any_kind(last, lower, upper, stride, codeptr);
-    return loop_add(place, &chunk) ? give(place, chunk, last, lower, upper, stride) : leave(codeptr);
+    if (place.adds_to == nullptr && place.counts_in == nullptr) {
+      return next_of_any_kind(last, lower, upper, stride, codeptr);
+    }
+    const bool got = place.adds_to != nullptr ? loop_add(place, &chunk) : loop_count(place, &chunk);
+    return got ? give(place, chunk, last, lower, upper, stride) : leave(codeptr);
   }
   const uint64_t first = next_own(place);
   *lower = static_cast<T>(first);

@@ -12,11 +12,11 @@ extern "C" {
 
 // 0: the thread is alone and executes all sections, in order, without asking.
 int32_t __kmpc_sections_init(Ident*, int32_t) {
-  loop_begin(this_worker(), {.kind = LoopKind::kDynamic,
-                             .chunk = 1,
-                             .iterations = 0,
-                             .work = tool::Work::kSections,
-                             .codeptr = __builtin_return_address(0)});
+  (void)loop_begin(this_worker(), {.kind = LoopKind::kDynamic,
+                                   .chunk = 1,
+                                   .iterations = 0,
+                                   .work = tool::Work::kSections,
+                                   .codeptr = __builtin_return_address(0)});
   return this_worker()->member->team->size > 1 ? 1 : 0;
 }
 
