@@ -113,7 +113,7 @@ void describe(Workshare* shared, const DoacrossNest& request, uint64_t threads, 
   for (unsigned i = 0; i < request.dimensions; ++i) record->dimension()[i] = request.dimension(request.table, i);
 }
 
-uint64_t group_of(const Doacross* nest, uint64_t row) {
+[[gnu::always_inline]] inline uint64_t group_of(const Doacross* nest, uint64_t row) {
   if (nest->chunk == 1) return row;
   if (nest->chunk != 0) return row / nest->chunk;
   uint64_t in_longer_blocks = nest->extras * (nest->block + 1);
@@ -121,36 +121,51 @@ uint64_t group_of(const Doacross* nest, uint64_t row) {
   return nest->extras + (row - in_longer_blocks) / nest->block;
 }
 
-// The iteration's number from 0; for a value outside of the loop, at least the loop's count.
-uint64_t number_in(const DoacrossDimension& loop, uint64_t value) {
+// The iteration's number from 0 in one loop; for a value outside of the loop, at least the loop's count.
+[[gnu::always_inline]] inline uint64_t number_in(const DoacrossDimension& loop, uint64_t value) {
   if (loop.stride == 1) return value - loop.lower;
   auto stride = static_cast<uint64_t>(loop.stride);
   return loop.stride > 0 ? (value - loop.lower) / stride : (loop.lower - value) / (0 - stride);
 }
 
+// The same in the whole nest. False: there is no such iteration.
+[[gnu::always_inline]] inline bool number_in(const Doacross* nest, const uint64_t* iteration, uint64_t* row,
+                                             uint64_t* number) {
+  const DoacrossDimension* loop = nest->dimension();
+  *number = *row = number_in(*loop, *iteration);
+  if (*row >= loop->count) return false;
+  for (const auto* end = loop + nest->dimensions; ++loop != end;) {
+    const uint64_t here = number_in(*loop, *++iteration);
+    if (here >= loop->count) return false;
+    *number = *number * loop->count + here;
+  }
+  return true;
+}
+
 // The word in which an iteration is posted, and the value that it gets.
 struct Place {
-  bool exists = false;
   Atomic<uint64_t>* word = nullptr;  // null: no thread waits for this
   uint64_t value = 0;
   uint64_t group = 0;  // with in_rows
 };
 
-Place place_of(const Doacross* nest, const uint64_t* iteration) {
-  uint64_t number = 0;
-  for (unsigned i = 0; i < nest->dimensions; ++i) {
-    const DoacrossDimension& loop = nest->dimension()[i];
-    uint64_t here = number_in(loop, iteration[i]);
-    if (here >= loop.count) return {};
-    number = number * loop.count + here;
-  }
-  if (nest->alone) return {.exists = true};
-  if (nest->posts == nullptr) {
+// False: there is no such iteration.
+[[gnu::always_inline]] inline bool find_place(const Doacross* nest, const uint64_t* iteration, Place* place) {
+  uint64_t row, number;
+  if (!number_in(nest, iteration, &row, &number)) return false;
+  if (nest->posts == nullptr) [[unlikely]] {
+    if (nest->alone) return true;
     fatal("no memory for the dependences of an ordered(%u) loop; use fewer iterations", nest->dimensions);
   }
-  if (!nest->in_rows) return {true, &nest->posts[number / 64], uint64_t{1} << number % 64};
-  uint64_t group = group_of(nest, number_in(nest->dimension()[0], iteration[0]));
-  return {true, &nest->posts[group * nest->spacing], number + 1, group};
+  if (nest->in_rows) {
+    place->group = group_of(nest, row);
+    place->word = &nest->posts[place->group * nest->spacing];
+    place->value = number + 1;
+  } else {
+    place->word = &nest->posts[number / 64];
+    place->value = uint64_t{1} << number % 64;
+  }
+  return true;
 }
 
 // False: the wait was interrupted.
@@ -255,8 +270,8 @@ void doacross_post(Worker* worker, const uint64_t* iteration) {
     announce(nest, iteration, tool::DoacrossDependence::kSource);
   }
   if (nest->alone) return;
-  Place place = place_of(nest, iteration);
-  if (place.word == nullptr) return;
+  Place place;
+  if (!find_place(nest, iteration, &place)) return;
   tsan_release(order_of(nest, place));
   Member* member = worker->member;
   const uint64_t before = member->posted.word == place.word ? member->posted.value : 0;
@@ -272,8 +287,8 @@ void doacross_post(Worker* worker, const uint64_t* iteration) {
 void doacross_wait(Worker* worker, const uint64_t* iteration) {
   const Doacross* nest = worker->member->doacross;
   if (nest->alone && !tool::present()) return;
-  Place place = place_of(nest, iteration);
-  if (!place.exists) return;
+  Place place;
+  if (!find_place(nest, iteration, &place)) return;
   if (tool::present()) [[unlikely]] {
     wait_reporting(worker, nest, place, iteration);
   } else {

@@ -15,6 +15,7 @@
 #include "sched/queue.hpp"
 #include "sched/team.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace marline {
@@ -24,6 +25,7 @@ namespace {
 constexpr int kBucketBits = 8;
 constexpr size_t kBuckets = 1 << kBucketBits;
 constexpr int kSpins = 40;
+constexpr int kFirstSpins = 4;
 
 ParkingBucket g_buckets[kBuckets];
 
@@ -34,12 +36,36 @@ bool has_bits(uint64_t word, uint64_t bits) { return (word & bits) != 0; }
 
 bool is_interrupted(Interruption by) { return by.count != nullptr && by.count->load(seq_cst) != by.seen; }
 
+// acquire pairs with the change in advance and set_bits.
 template <Reached kReached>
-bool wait_for(Atomic<uint64_t>& word, uint64_t wanted, Interruption interruption) {
-  for (int i = spins_before_parking(); i >= 0; --i) {
-    if (kReached(word.load(acquire), wanted)) return true;  // acquire pairs with the change in advance and set_bits
+bool comes_soon(const Atomic<uint64_t>& word, uint64_t wanted, int spins) {
+  for (int i = spins; i >= 0; --i) {
+    if (kReached(word.load(acquire), wanted)) return true;
     cpu_relax();
   }
+  return false;
+}
+
+// The same, and gives up the core between two looks.
+template <Reached kReached>
+bool comes_after_yields(const Atomic<uint64_t>& word, uint64_t wanted) {
+  struct Looks {
+    const Atomic<uint64_t>& word;
+    uint64_t wanted;
+  } looks{word, wanted};
+  auto has_come = [](const void* context) {
+    const auto* of = static_cast<const Looks*>(context);
+    return kReached(of->word.load(acquire), of->wanted);
+  };
+  return yield_core_until(has_come, &looks);
+}
+
+template <Reached kReached>
+bool wait_for(Atomic<uint64_t>& word, uint64_t wanted, Interruption interruption) {
+  const int spins = spins_before_parking();
+  if (comes_soon<kReached>(word, wanted, std::min(spins, kFirstSpins))) return true;
+  if (spins != 0 && comes_after_yields<kReached>(word, wanted)) return true;
+  if (spins != 0 && comes_soon<kReached>(word, wanted, spins)) return true;
   ParkingBucket& bucket = parking_bucket(&word);
   Parked self;
   self.key = &word;

@@ -2,6 +2,7 @@
 //
 // What a worker does when it runs no task: the scheduling loop of spare fibers, the wait at a barrier on the waiting
 // stack, and the pool thread's wait for a job. All three idle in the same way: poll, spin for a bounded time, sleep.
+// Also how a worker that waits shares its core with other threads.
 #include "base/clock.hpp"
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"
@@ -341,6 +342,19 @@ void schedule_on_this_fiber() {
       }
     }
   }
+}
+
+bool yield_core_until(bool (*done)(const void*), const void* context) {
+  constexpr int kYields = 16;
+  if (!oversubscribed()) return false;
+  Worker* worker = this_worker();
+  ++worker->beside.undisturbed;
+  if (sleeps_at_once(worker)) return false;
+  for (int i = 0; i < kYields && worker->beside.waits_asleep == 0 && !work_in_sight(worker); ++i) {
+    give_way(worker);
+    if (done(context)) return true;
+  }
+  return false;
 }
 
 void work_until(bool (*done)(void*), void* context) {

@@ -15,6 +15,11 @@ namespace marline {
 void wait_event(Event* event, const WaitReason& why);
 inline void wait_event(Event* event) { wait_event(event, {WaitKind::kEvent, event, nullptr}); }
 
+// Where threads are more than cores, what the current task waits for may need this core. Gives it up some times until
+// `done(context)`: that takes less than to suspend a task and wake a thread. False: not done yet; there is a task to
+// run instead, or another process keeps the core, or the wait is long, or each thread has a core.
+[[nodiscard]] bool yield_core_until(bool (*done)(const void* context), const void* context);
+
 // A taskyield: lets other ready tasks run, if there are any, and comes back after them.
 void yield_task();
 

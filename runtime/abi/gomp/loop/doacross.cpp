@@ -33,17 +33,18 @@ bool doacross_start(const Schedule& schedule, unsigned dimensions, const T* coun
 // The values of all dimensions but the first are the function's variable arguments. In loops over unsigned types GCC 12
 // also asks for iterations before the first; in loops over 4-byte types its values for existing iterations are 2^32 too
 // large.
-void wait_for(uint64_t first, va_list others) {
+[[gnu::always_inline]] inline void wait_for(uint64_t first, va_list others) {
   constexpr uint64_t kTooMuch = uint64_t{1} << 32;
-  const Worker* worker = this_worker();
+  Worker* worker = this_worker();
   uint64_t iteration[kDoacrossDimensions];
-  unsigned dimensions = doacross_dimensions(worker);
-  for (unsigned i = 0; i < dimensions; ++i) {
-    uint64_t value = i == 0 ? first : va_arg(others, uint64_t);
-    uint64_t count = doacross_count(worker, i);
+  const unsigned dimensions = doacross_dimensions(worker);
+  uint64_t value = first;
+  for (unsigned i = 0;; value = va_arg(others, uint64_t)) {
+    const uint64_t count = doacross_count(worker, i);
     iteration[i] = value >= count && value - kTooMuch < count ? value - kTooMuch : value;
+    if (++i == dimensions) break;
   }
-  doacross_wait(this_worker(), iteration);
+  doacross_wait(worker, iteration);
 }
 
 }  // namespace
