@@ -32,12 +32,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
 
+from compiler_facts import FAMILIES, Causes, read_causes, read_facts, split_version  # noqa: E402
 from marline.features import SUPPORTED, Feature, Malformed, read_features  # noqa: E402
 from pragmas import Pragma, pragmas_of  # noqa: E402
 
 COMPILERS = {"gcc12": "GCC 12", "clang14": "Clang 14", "clang16": "Clang 16", "clang19": "Clang 19",
              "clang22": "Clang 22", "gfortran12": "gfortran 12"}  # fmt: skip
-FAMILIES = {"gcc": "GCC", "clang": "Clang", "gfortran": "gfortran", "flang": "flang"}  # in the order of the columns
 LANGUAGES = {".c": "C", ".h": "C", ".cpp": "C++", ".f90": "Fortran"}
 HEAD_LINES = 40
 SHOWN = 2  # programs per feature on the page
@@ -63,12 +63,6 @@ other versions (@others@), which other releases of Debian have, the same program
 """
 
 
-def split_version(compiler: str) -> tuple[str, int]:
-    """`clang19` gives clang and 19, `clang` gives clang and 0."""
-    name = compiler.rstrip("0123456789")
-    return name, int(compiler[len(name) :] or 0)
-
-
 @dataclass
 class Claim:
     """One Covers line: words of the list, and the compilers that it is about (empty: all)."""
@@ -90,15 +84,20 @@ class Others:
 
     passed: dict[str, set[str]] = field(default_factory=dict)  # compiler -> programs
     failed: list[tuple[str, str, str]] = field(default_factory=list)  # compiler, program, result
-    causes: dict[tuple[str, str], str] = field(default_factory=dict)  # family and program -> why it fails
+    causes: Causes = field(default_factory=Causes)
 
     def builders_of(self, program: str) -> list[str]:
         return [compiler for compiler, programs in self.passed.items() if program in programs]
 
-    def without_cause(self) -> list[str]:
-        return [f"{compiler}: `{program}` fails, and other_compilers_causes.txt does not say why"
-                for compiler, program, result in self.failed
-                if result.startswith("fails") and (split_version(compiler)[0], program) not in self.causes]  # fmt: skip
+    def cause_of(self, compiler: str, program: str, result: str) -> str:
+        """Why it fails. What a compiler refuses needs no cause."""
+        return self.causes.of(compiler, program) if result.startswith("fails") else ""
+
+    def wrong_causes(self) -> list[str]:
+        fails = [(compiler, program) for compiler, program, result in self.failed if result.startswith("fails")]
+        missing = [f"{compiler}: `{program}` fails, and other_compilers_causes.txt does not say why"
+                   for compiler, program in fails if not self.causes.of(compiler, program)]  # fmt: skip
+        return missing + self.causes.without_failure(fails)
 
     def versions(self) -> dict[str, list[int]]:
         """The columns: the versions of each family that have been tried, by the tests too."""
@@ -115,14 +114,8 @@ def read_others(root: Path) -> Others:
             others.passed[compiler].add(program)
         else:
             others.failed.append((compiler, program, result))
-    for family, program, cause in read_facts(folder / "other_compilers_causes.txt"):
-        others.causes[family, program] = cause
+    others.causes = read_causes(folder / "other_compilers_causes.txt")
     return others
-
-
-def read_facts(path: Path) -> list[list[str]]:
-    lines = path.read_text().splitlines() if path.is_file() else []
-    return [line.split(" ", 2) for line in lines if line and not line.startswith("#")]
 
 
 def ranges(versions: Iterable[int]) -> str:
@@ -323,12 +316,12 @@ def not_passed(others: Others) -> list[str]:
     rows: dict[tuple[str, str, str], set[int]] = {}
     for compiler, program, result in others.failed:
         name, version = split_version(compiler)
-        rows.setdefault((name, program, result.replace("|", "\\|")), set()).add(version)
+        cause = others.cause_of(compiler, program, result)
+        what = result.replace("|", "\\|") + (f" ({cause})" if cause else "")
+        rows.setdefault((name, program, what), set()).add(version)
     lines += ["", "| program | with | what happens |", "|---|---|---|"] if rows else []
-    for (name, program, result), versions in sorted(rows.items(), key=lambda of: (of[0][:2], sorted(of[1]))):
-        known = result.startswith("fails") and (name, program) in others.causes
-        cause = f" ({others.causes[name, program]})" if known else ""
-        lines.append(f"| `{program}` | {FAMILIES[name]} {ranges(versions)} | {result}{cause} |")
+    for (name, program, what), versions in sorted(rows.items(), key=lambda of: (of[0][:2], sorted(of[1]))):
+        lines.append(f"| `{program}` | {FAMILIES[name]} {ranges(versions)} | {what} |")
     return lines if others.passed else []
 
 
@@ -368,7 +361,7 @@ def main() -> int:
         return 0
     others = read_others(root)
     coverage, wrong = judge(features, read_programs(Path(arguments[0])), root / "tests" / "programs", others)
-    wrong += others.without_cause()
+    wrong += others.wrong_causes()
     text, target = page(features, coverage, others), root / "docs" / "features.md"
     if "--check" not in sys.argv:
         target.write_text(text)

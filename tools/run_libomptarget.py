@@ -30,7 +30,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from run_other_compilers import SECONDS, environment_of, first_error, keep, read_tests, words_in_root  # noqa: E402
+from compiler_facts import keep_fact  # noqa: E402
+from run_other_compilers import SECONDS, environment_of, first_error, read_tests, words_in_root  # noqa: E402
 
 RESULTS = HERE.parent / "tests" / "emulator" / "other_libraries.txt"
 HEAD = """\
@@ -93,7 +94,7 @@ def run(version: str, root: Path, project: str, jobs: list[dict]) -> bool:
         for line in process.stdout:
             test, result = json.loads(line)
             print(f"{version} {test} {result}", flush=True)
-            keep(version, test, result, RESULTS, HEAD)
+            keep_fact(version, test, result, RESULTS, HEAD)
             count, failed = count + 1, failed or result != "passes"
     if process.returncode != 0 or count != len(jobs):
         sys.exit(f"{root}: ended with {process.returncode} after {count} of {len(jobs)} programs")

@@ -28,7 +28,6 @@ A line of the file is COMPILER PROGRAM RESULT: `passes`, `builds` (it was not ru
 from __future__ import annotations
 
 import argparse
-import fcntl
 import json
 import os
 import re
@@ -40,6 +39,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from compiler_facts import keep_fact, read_facts, split_version  # noqa: E402
+
 RESULTS = HERE.parent / "tests" / "programs" / "other_compilers.txt"
 HEAD = """\
 # SPDX-License-Identifier: Apache-2.0
@@ -64,23 +66,16 @@ class Job:
     folder: str
 
 
-def split_version(compiler: str) -> tuple[str, str]:
-    name = compiler.rstrip("0123456789")
-    if name not in LIKE or name == compiler:
-        sys.exit(f"{compiler}: not one of {', '.join(LIKE)} with a version, such as gcc16")
-    return name, compiler[len(name):]
-
-
 def neighbours(compiler: str) -> list[str]:
     """The tests' compilers that are next to it: the older one, the newer one."""
     name, version = split_version(compiler)
     tested = TESTED[LIKE[name]]
-    older = [of for of in tested if of < int(version)] if name != "flang" else tested
-    newer = [of for of in tested if of > int(version)] if name != "flang" else []
+    older = [of for of in tested if of < version] if name != "flang" else tested
+    newer = [of for of in tested if of > version] if name != "flang" else []
     return [f"{LIKE[name]}{of}" for of in older[-1:] + newer[:1]]
 
 
-def for_flang(line: str, version: str, output: Path) -> str:
+def for_flang(line: str, version: int, output: Path) -> str:
     """Without gfortran's own flags; C sources, which flang does not take, are compiled by Clang."""
     line = re.sub(r" -(Wall|ffree-line-length-none)(?= )", "", line)
     line = re.sub(r" -J ?", " -module-dir ", line).replace(" -fopenmp ", " -fopenmp -fopenmp-version=52 ", 1)
@@ -245,30 +240,11 @@ def run_in_root(compiler: str, root: Path, project: Path, jobs: list[Job], folde
         for line in process.stdout or ():
             program, result = json.loads(line)
             print(f"{compiler} {program} {result}", flush=True)
-            keep(compiler, program, result)
+            keep_fact(compiler, program, result, RESULTS, HEAD)
             count, failed = count + 1, failed or result.startswith("fails")
     if process.returncode != 0 or count != len(jobs):
         sys.exit(f"{root}: ended with {process.returncode} after {count} of {len(jobs)} programs")
     return failed
-
-
-def read_results(path: Path = RESULTS) -> dict[str, dict[str, str]]:
-    results: dict[str, dict[str, str]] = {}
-    for line in path.read_text().splitlines() if path.exists() else ():
-        if line and not line.startswith("#"):
-            compiler, program, result = line.split(" ", 2)
-            results.setdefault(compiler, {})[program] = result
-    return results
-
-
-def keep(compiler: str, program: str, result: str, path: Path = RESULTS, head: str = HEAD) -> None:
-    """One result at a time: others may have written in between."""
-    with open(__file__) as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        known = read_results(path)
-        known.setdefault(compiler, {})[program] = result
-        lines = [f"{name} {key} {value}\n" for name, of in sorted(known.items()) for key, value in sorted(of.items())]
-        path.write_text(head + "".join(lines))
 
 
 def main() -> int:
@@ -282,6 +258,9 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--again", action="store_true")
     given = parser.parse_args()
+    for compiler in given.compilers:
+        if split_version(compiler)[0] not in LIKE or not split_version(compiler)[1]:
+            sys.exit(f"{compiler}: not one of {', '.join(LIKE)} with a version, such as gcc16")
     build, root = given.build.resolve(), given.root.resolve()
     project = Path(os.path.commonpath([build, HERE]))
     failed = False
@@ -290,8 +269,9 @@ def main() -> int:
             shutil.copytree(build / "lib", Path(folder) / "lib", symlinks=True)  # BUILD may be built meanwhile
             (Path(folder) / "bin").mkdir()
             jobs = jobs_of(build, compiler, Path(folder), given.only)
-            done = read_results().get(compiler, {}) if given.again else {}
-            jobs = [job for job in jobs if done.get(job.program) != "passes"]
+            passed = (compiler, "passes")
+            done = {program for of, program, result in read_facts(RESULTS) if given.again and (of, result) == passed}
+            jobs = [job for job in jobs if job.program not in done]
             failed |= bool(jobs) and run_in_root(compiler, root, project, jobs, Path(folder))
     return 1 if failed else 0
 

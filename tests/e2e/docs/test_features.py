@@ -138,13 +138,32 @@ def test_what_did_not_pass_is_listed(check, others):
 
 
 def test_each_failure_has_a_cause(check, others):
-    """Written by hand, for all versions of a kind of compiler."""
+    """Written by hand, here for all versions of a kind of compiler."""
     causes = others("gcc13 program fails: exit 1: no", "gcc14 program fails: exit 1: no")
     assert check()[0] == 1
     assert "gcc13: `program` fails, and other_compilers_causes.txt does not say why" in check()[1]
     causes.write_text("gcc program [a reason](page.md)\n")
     assert check() == (0, "")
     assert "| `program` | GCC 13–14 | fails: exit 1: no ([a reason](page.md)) |" in check.page.read_text()
+
+
+def test_a_cause_may_be_of_some_versions(check, others):
+    """The others need one of their own; versions with one cause share a row."""
+    causes = others(*[f"clang{version} program fails: exit 1: no" for version in (15, 17, 18, 21)])
+    causes.write_text("clang15-17,21 program a bug of theirs\n")
+    assert check()[1] == "clang18: `program` fails, and other_compilers_causes.txt does not say why\n"
+    causes.write_text("clang15-17,21 program a bug of theirs\nclang18 program another one\n")
+    assert check() == (0, "")
+    rows = [line for line in check.page.read_text().splitlines() if "fails: exit" in line]
+    assert rows == ["| `program` | Clang 15, 17, 21 | fails: exit 1: no (a bug of theirs) |",
+                    "| `program` | Clang 18 | fails: exit 1: no (another one) |"]  # fmt: skip
+
+
+def test_a_cause_of_what_does_not_fail_is_found(check, others):
+    causes = others("clang15 program fails: exit 1: no", "clang17 program passes")
+    causes.write_text("clang15 program a bug\nclang17 program mended since\ngcc program never seen\n")
+    assert check()[1] == ("other_compilers_causes.txt: `program` does not fail with clang17\n"
+                          "other_compilers_causes.txt: `program` does not fail with gcc\n")  # fmt: skip
 
 
 def test_versions_of_languages_stand_together():
