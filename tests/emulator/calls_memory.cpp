@@ -186,18 +186,23 @@ EMULATOR_ENTRY cuMemPrefetchAsync(DevicePointer address, std::size_t bytes, int,
   return log_call("cuMemPrefetchAsync", result, "%zu bytes at 0x%llx", bytes, static_cast<unsigned long long>(address));
 }
 
-// Of the attributes that libmarline-target asks for: the context, the type of the memory and its device. Memory that
-// has been mapped at an address has no context, as with the real driver.
+// Of the attributes that libmarline-target and LLVM's libraries ask for: the context, the type of the memory and its
+// device, the allocation's range. Memory that has been mapped at an address has no context, as with the real driver.
 EMULATOR_ENTRY cuPointerGetAttribute(void* data, int attribute, DevicePointer address) {
-  constexpr int kContext = 1, kType = 2, kOrdinal = 9;
+  constexpr int kContext = 1, kType = 2, kOrdinal = 9, kRangeStart = 11, kRangeSize = 12;
   constexpr unsigned kHostMemory = 1, kDeviceMemory = 2;
   const Place place = driver() != nullptr ? find_place(address, 1) : Place{};
   const bool has_device = place.device != nullptr && (attribute == kContext || attribute == kOrdinal);
-  const bool known = place.view != nullptr && (attribute == kType || has_device);
+  const bool is_of_any = attribute == kType || attribute == kRangeStart || attribute == kRangeSize;
+  const bool known = place.view != nullptr && (is_of_any || has_device);
   if (known && attribute == kContext) {
     *static_cast<Device**>(data) = place.device->memory.covers(address) ? place.device : nullptr;
   } else if (known && attribute == kOrdinal) {
     *static_cast<int*>(data) = place.device->index;
+  } else if (known && attribute == kRangeStart) {
+    *static_cast<DevicePointer*>(data) = place.memory->block_before(address).start;
+  } else if (known && attribute == kRangeSize) {
+    *static_cast<std::size_t*>(data) = place.memory->block_before(address).size;
   } else if (known) {
     *static_cast<unsigned*>(data) = place.device != nullptr ? kDeviceMemory : kHostMemory;
   }
@@ -207,11 +212,11 @@ EMULATOR_ENTRY cuPointerGetAttribute(void* data, int attribute, DevicePointer ad
 
 // Attributes that the memory does not have are null, also if the address is none of the driver's.
 EMULATOR_ENTRY cuPointerGetAttributes(unsigned count, const int* attributes, void** data, DevicePointer address) {
-  constexpr int kContext = 1, kType = 2, kManaged = 8, kOrdinal = 9;
+  constexpr int kContext = 1, kType = 2, kManaged = 8, kOrdinal = 9, kRangeStart = 11, kRangeSize = 12;
   for (unsigned i = 0; i < count; i++) {
     const int attribute = attributes[i];
     const bool is_word = attribute == kType || attribute == kManaged || attribute == kOrdinal;
-    if (!is_word && attribute != kContext) {
+    if (!is_word && attribute != kContext && attribute != kRangeStart && attribute != kRangeSize) {
       return log_call("cuPointerGetAttributes", kInvalidValue, "%d", attribute);
     }
     std::fill_n(static_cast<std::byte*>(data[i]), is_word ? sizeof(int) : sizeof(void*), std::byte{0});

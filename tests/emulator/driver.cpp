@@ -144,11 +144,11 @@ Result submit(Stream* stream, decltype(Operation::work) work) {
 Place find_place(DevicePointer address, std::size_t size) {
   Driver& all = *driver();
   if (all.shared.holds(address, size)) {
-    return {all.shared.host_view(address), nullptr};
+    return {all.shared.host_view(address), nullptr, &all.shared};
   }
   for (const auto& device : all.devices) {
     if (const Memory* memory = device->memory_at(address)) {
-      return memory->holds(address, size) ? Place{memory->host_view(address), device.get()} : Place{};
+      return memory->holds(address, size) ? Place{memory->host_view(address), device.get(), memory} : Place{};
     }
   }
   return {};

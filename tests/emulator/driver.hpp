@@ -54,6 +54,7 @@ Result submit(Stream* stream, decltype(Operation::work) work);
 struct Place {
   std::byte* view = nullptr;  // null: not memory in use
   Device* device = nullptr;   // null: shared memory
+  const Memory* memory = nullptr;
 };
 Place find_place(DevicePointer address, std::size_t size);
 

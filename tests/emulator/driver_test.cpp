@@ -212,6 +212,16 @@ TEST_F(Driver, TellsWhoseMemoryItIs) {
   EXPECT_EQ(cuPointerGetAttributes(4, kAttributes, data, reinterpret_cast<DevicePointer>(&type)), kSuccess);
   EXPECT_EQ(type, 0U);
   EXPECT_EQ(context, nullptr);
+  constexpr int kRange[] = {11, 12};  // the beginning and the bytes of the allocation
+  DevicePointer begin = 7;
+  std::size_t bytes = 7;
+  void* range[] = {&begin, &bytes};
+  EXPECT_EQ(cuPointerGetAttributes(2, kRange, range, memory + 500), kSuccess);
+  EXPECT_EQ(begin, memory);
+  EXPECT_EQ(bytes, 512U);
+  EXPECT_EQ(cuPointerGetAttributes(2, kRange, range, reinterpret_cast<DevicePointer>(&type)), kSuccess);
+  EXPECT_EQ(begin, 0U);
+  EXPECT_EQ(bytes, 0U);
   EXPECT_EQ(cuMemPrefetchAsync(memory, 512, 0, streams_[0]), kInvalidValue);
   EXPECT_EQ(cuMemFree_v2(memory), kSuccess);
   DevicePointer shared = 0;

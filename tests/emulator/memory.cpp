@@ -94,18 +94,23 @@ bool Memory::release(DevicePointer address) {
   return true;
 }
 
+Memory::Block Memory::block_before(DevicePointer address) const {
+  const std::lock_guard lock(mutex_);
+  auto block = used_.upper_bound(address);
+  if (block == used_.begin()) {
+    return {};
+  }
+  --block;
+  return {block->first, block->second};
+}
+
 bool Memory::holds(DevicePointer address, std::size_t size) const {
   if (!covers(address)) {
     return false;
   }
-  const std::lock_guard lock(mutex_);
-  auto block = used_.upper_bound(address);
-  if (block == used_.begin()) {
-    return false;
-  }
-  --block;
-  const std::size_t offset = address - block->first;
-  return offset <= block->second && size <= block->second - offset;
+  const Block block = block_before(address);
+  const std::size_t offset = address - block.start;
+  return block.size != 0 && offset <= block.size && size <= block.size - offset;
 }
 
 std::size_t Memory::used() const {

@@ -39,6 +39,12 @@ class Memory {
   DevicePointer allocate(std::size_t size, std::size_t alignment = kAlignment);
   // False if no block starts at `address`.
   [[nodiscard]] bool release(DevicePointer address);
+  struct Block {
+    DevicePointer start = 0;
+    std::size_t size = 0;  // as asked for
+  };
+  // The last block in use that begins at or before `address`; of no bytes if there is none.
+  Block block_before(DevicePointer address) const;
   // Whether all of [address, address + size) lies in one block that is in use.
   bool holds(DevicePointer address, std::size_t size) const;
   bool covers(DevicePointer address) const { return address >= base_ && address < base_ + size_; }
