@@ -89,15 +89,12 @@ class Others:
     def builders_of(self, program: str) -> list[str]:
         return [compiler for compiler, programs in self.passed.items() if program in programs]
 
-    def cause_of(self, compiler: str, program: str, result: str) -> str:
-        """Why it fails. What a compiler refuses needs no cause."""
-        return self.causes.of(compiler, program) if result.startswith("fails") else ""
-
     def wrong_causes(self) -> list[str]:
-        fails = [(compiler, program) for compiler, program, result in self.failed if result.startswith("fails")]
+        """What a compiler refuses need not have a cause."""
         missing = [f"{compiler}: `{program}` fails, and other_compilers_causes.txt does not say why"
-                   for compiler, program in fails if not self.causes.of(compiler, program)]  # fmt: skip
-        return missing + self.causes.without_failure(fails)
+                   for compiler, program, result in self.failed
+                   if result.startswith("fails") and not self.causes.of(compiler, program)]  # fmt: skip
+        return missing + self.causes.without_failure([(compiler, program) for compiler, program, _ in self.failed])
 
     def versions(self) -> dict[str, list[int]]:
         """The columns: the versions of each family that have been tried, by the tests too."""
@@ -316,7 +313,7 @@ def not_passed(others: Others) -> list[str]:
     rows: dict[tuple[str, str, str], set[int]] = {}
     for compiler, program, result in others.failed:
         name, version = split_version(compiler)
-        cause = others.cause_of(compiler, program, result)
+        cause = others.causes.of(compiler, program)
         what = result.replace("|", "\\|") + (f" ({cause})" if cause else "")
         rows.setdefault((name, program, what), set()).add(version)
     lines += ["", "| program | with | what happens |", "|---|---|---|"] if rows else []

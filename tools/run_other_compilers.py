@@ -14,9 +14,11 @@ in none.
 BUILD is configured for the tests; of it this tool takes the command lines of each program, and puts the other compiler
 into them. It takes the programs that the tests build with the next older or the next newer version of the same
 compiler: what Clang 16 or Clang 19 builds, for Clang 17; what GCC 12 builds, for GCC 13 to 16; what gfortran 12 builds,
-for flang. Programs with target regions run on the device `host`. It runs all in a mount namespace of its own, with the
-folders of the project, of the build and of LLVM 19 (whose libomp programs of all Clangs are linked with, before Marline
-takes its place) mounted in ROOT.
+for flang. Programs with target regions run on the device `host`, but `target_offload` on the processor as LLVM's
+libomptarget has it: the compiler's version of it where ROOT has that (liboffload-23-dev), else LLVM 19's, which needs
+libllvm19 in ROOT. BUILD must be built, as programs open its libraries. It runs all in a mount namespace of its own,
+with the folders of the project, of the build and of LLVM 19 (whose libomp programs of all Clangs are linked with,
+before Marline takes its place) mounted in ROOT.
 
     run_other_compilers.py BUILD ROOT COMPILER... [--only REGEX] [--again]      exit 1 if a program failed
 
@@ -48,11 +50,13 @@ HEAD = """\
 #
 # What became of the programs in this folder with compilers that the tests do not have, on four threads:
 # COMPILER PROGRAM RESULT. Written by tools/run_other_compilers.py; tools/gen_features.py makes columns of the page from
-# it.
+# it. Programs with target regions ran on the device `host`, target_offload on the processor as LLVM's libomptarget has
+# it, of LLVM 19 or of the compiler's version.
 """
 TESTED = {"gcc": [12], "clang": [14, 16, 19, 22], "gfortran": [12]}  # versions
 LIKE = {"gcc": "gcc", "clang": "clang", "gfortran": "gfortran", "flang": "gfortran"}  # whose programs a compiler builds
 LLVM_19 = "/usr/lib/llvm-19/lib"  # has libomp, omp.h and omp-tools.h
+OFFLOAD = "target_offload"  # of those with target regions, the one that is no device program of ours
 TEST = re.compile(r"(?:programs\.[^.]+\.(\w+)|devices\.[^.]+\.(\w+)\.host)\.t(\d+)")
 SECONDS = 300  # one program, as the tests
 
@@ -108,6 +112,14 @@ def build_line(line: str, base: str, compiler: str) -> str:
     return line
 
 
+def with_own_libomptarget(line: str, compiler: str, root: Path) -> str:
+    """A program that is linked with LLVM 19's libomptarget: with that of the compiler's version, if ROOT has it."""
+    own = f"/usr/lib/llvm-{split_version(compiler)[1]}/lib"
+    if not (root / own[1:] / "libomptarget.so").exists():
+        return line
+    return line.replace(f" -L{LLVM_19} ", f" -L{own} ").replace(f"-rpath,{LLVM_19} ", f"-rpath,{own} ")
+
+
 def read_tests(file: Path) -> dict[str, tuple[list[str], str]]:
     """What CMake has written for ctest: name -> command, properties. (ctest leaves out the command of what is not built
     yet.)"""
@@ -139,9 +151,11 @@ def programs_of(build: Path, compilers: list[str]) -> set[str]:
     return {program["name"] for program in programs if set(compilers) & set(program["compilers"])}
 
 
-def jobs_of(build: Path, compiler: str, folder: Path, only: str) -> list[Job]:
+def jobs_of(build: Path, compiler: str, root: Path, folder: Path, only: str) -> list[Job]:
     like = LIKE[split_version(compiler)[0]]
     wanted = programs_of(build, neighbours(compiler))
+    if like == "clang" and split_version(compiler)[1] > 19:
+        wanted.add(OFFLOAD)  # Clang 22's is not tested with LLVM 19's libomptarget
     jobs: dict[str, Job] = {}
     lines = build_lines(build)
     best = sorted(TESTED[like], key=lambda version: version != 19)  # Clang 19 builds nearly all, as users would
@@ -157,8 +171,13 @@ def jobs_of(build: Path, compiler: str, folder: Path, only: str) -> list[Job]:
             if not re.search(only, program) or (program in of_base and match[3] != "4"):
                 continue
             line = build_line(lines[binary], base, compiler)
+            line = with_own_libomptarget(line, compiler, root) if program == OFFLOAD else line
             of_base[program] = job_of(build, folder, Job(program, line, command, environment, ""), binary, compiler)
         jobs = of_base | jobs
+    missing = {word for job in jobs.values() for word in job.run[1:]
+               if word.startswith(f"{build}/") and not Path(word).exists()}  # fmt: skip
+    if missing:
+        sys.exit(f"{', '.join(sorted(missing))}: not built")
     return list(jobs.values())
 
 
@@ -268,7 +287,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="others-") as folder:
             shutil.copytree(build / "lib", Path(folder) / "lib", symlinks=True)  # BUILD may be built meanwhile
             (Path(folder) / "bin").mkdir()
-            jobs = jobs_of(build, compiler, Path(folder), given.only)
+            jobs = jobs_of(build, compiler, root, Path(folder), given.only)
             passed = (compiler, "passes")
             done = {program for of, program, result in read_facts(RESULTS) if given.again and (of, result) == passed}
             jobs = [job for job in jobs if job.program not in done]

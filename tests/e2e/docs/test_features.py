@@ -166,6 +166,13 @@ def test_a_cause_of_what_does_not_fail_is_found(check, others):
                           "other_compilers_causes.txt: `program` does not fail with gcc\n")  # fmt: skip
 
 
+def test_what_is_refused_may_have_a_cause(check, others):
+    causes = others("clang23 program refused: error: x")
+    causes.write_text("clang23 program no such function\n")
+    assert check() == (0, "")
+    assert "| `program` | Clang 23 | refused: error: x (no such function) |" in check.page.read_text()
+
+
 def test_versions_of_languages_stand_together():
     tried = [12, 13, 14, 16]
     assert gen_features.cell({"C": {12, 13, 14, 16}, "C++": {12, 13, 14, 16}}, tried) == "C, C++"
@@ -197,6 +204,17 @@ def test_command_lines_for_other_compilers():
         f"cd /b && /usr/bin/clang++-17 -fopenmp=libomp {omp_h} -O2 /s/p.c -o /b/p"
     )
     assert make(line.format("gfortran-12"), "gfortran12", "flang21") == "cd /b && /usr/bin/flang-21 -O2 /s/p.c -o /b/p"
+
+
+def test_the_compilers_own_libomptarget_is_taken_where_it_is(tmp_path):
+    line = "/usr/bin/clang-23 -L/usr/lib/llvm-19/lib p.c -o p -Wl,-rpath,/usr/lib/llvm-19/lib -lm"
+    make = run_other_compilers.with_own_libomptarget
+    assert make(line, "clang23", tmp_path) == line
+    library = tmp_path / "usr" / "lib" / "llvm-23" / "lib" / "libomptarget.so"
+    library.parent.mkdir(parents=True)
+    library.touch()
+    assert make(line, "clang23", tmp_path) == line.replace("llvm-19", "llvm-23")
+    assert make(line, "clang21", tmp_path) == line
 
 
 def test_fortran_is_read(check):
