@@ -5,7 +5,7 @@
  * waits must run tasks, also where threads are more than cores and a wait yields the core before it suspends the task.
  * In half of the rounds the tasks come while the waits are young, in the others when they have lasted for long.
  *
- * Covers: for(ordered, schedule:static), ordered(depend:source/sink), task(firstprivate, shared)
+ * Covers: for(ordered, schedule:static), ordered(depend:source/sink), task(firstprivate)
  */
 #include "../check.h"
 #include <omp.h>
