@@ -19,11 +19,13 @@ static long order;
 
 /* Only other threads can run the tasks: this one waits without a task scheduling point. */
 static void queue_and_keep_the_thread(int late) {
-  while (__atomic_load_n(&arrived, __ATOMIC_ACQUIRE) != threads - 1) sched_yield();
   if (late) usleep(300);
   for (int k = 0; k < kTasks; k++) {
 #pragma omp task firstprivate(k)
-    __atomic_fetch_add(&ran, k + 1, __ATOMIC_RELEASE);
+    {
+      usleep(50); /* long enough that several threads take tasks */
+      __atomic_fetch_add(&ran, k + 1, __ATOMIC_RELEASE);
+    }
   }
   const time_t begin = time(NULL);
   while (__atomic_load_n(&ran, __ATOMIC_ACQUIRE) != kTasks * (kTasks + 1) / 2) {
@@ -32,9 +34,11 @@ static void queue_and_keep_the_thread(int late) {
   }
 }
 
+/* All threads are busy when the waits begin. */
 static void begin_iteration(int i, int late) {
-  if (i == 0) return queue_and_keep_the_thread(late);
   __atomic_fetch_add(&arrived, 1, __ATOMIC_RELEASE);
+  while (__atomic_load_n(&arrived, __ATOMIC_ACQUIRE) != threads) sched_yield();
+  if (i == 0) queue_and_keep_the_thread(late);
 }
 
 static void wait_for_posts(int late) {
