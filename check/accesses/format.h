@@ -23,13 +23,13 @@
 #define MARLINE_ACCESSES_MAGIC UINT64_C(0x31535345434341) /* "ACCESS1" */
 
 typedef enum AccessRecord {
-  kHead = 1,        /* magic, 1 if the program has instrumented code */
+  kHead = 1,        /* magic */
   kTask = 2,        /* task, parent, OMPT's flags (ompt_task_flag_t), code after the construct, text of its label or 0 */
   kDependences = 3, /* task, then pairs: address, OMPT's type (ompt_dependence_type_t). Between kTask and kBegin */
   kBegin = 4,       /* task: its code begins */
   kEnd = 5,         /* task: its code has ended (also: was cancelled). It is complete unless kDetached precedes */
   kDetached = 6,    /* task: it is complete only when its event is fulfilled */
-  kFulfilled = 7,   /* task, task that fulfilled the event or 0 */
+  kFulfilled = 7,   /* task, task that fulfilled its event or 0; before kEnd if there was no kDetached */
   kParallel = 8,    /* region, encountering task, code after the construct */
   kParallelEnd = 9, /* region, encountering task */
   kImplicit = 10,   /* task, region (0: an initial task), its number in the team */
@@ -46,7 +46,8 @@ typedef enum AccessRecord {
   kPrivate = 21,     /* low, high: thread-local storage of a thread; accesses are not compared */
   kText = 22,        /* text, its length in bytes, its bytes filled up to whole words */
   kModule = 23,      /* load address (what to subtract for an address as linked), low, high, text of its path */
-  kComplete = 24     /* the process came to its end in order */
+  kComplete = 24,    /* the process came to its end in order */
+  kInstrumented = 25 /* accesses of (some) code are seen; anywhere */
 } AccessRecord;
 
 /* A read is listed only for bytes that the segment has not written before. */

@@ -28,6 +28,7 @@ class Layout {
   // The recorder; with an implementation of MPI, the one that records its calls too.
   std::string trace(const std::string& implementation) const;
   std::string checker() const { return parts() + "/libmarline-check.so"; }
+  std::string accesses() const { return parts() + "/libmarline-accesses.so"; }
 
   // `library`, if it is there; otherwise a refusal with the remedy.
   static std::string require(const std::string& library, const std::string& remedy);

@@ -55,6 +55,7 @@ bool Parser::take_flag(const std::string& name) {
                : name == "--claimed"       ? &options_.is_claimed
                : name == "--native"        ? &options_.is_native
                : name == "--removes-check" ? &options_.removes_check
+               : name == "--accesses"      ? &options_.accesses
                                            : nullptr;
   if (flag != nullptr) *flag = true;
   return flag != nullptr;

@@ -30,6 +30,7 @@ struct Options {
   bool is_claimed = false;              // the folder of `trace` is new, and belongs to this run
   bool is_native = false;               // the program keeps its own runtime, and is recorded
   bool removes_check = false;           // the folder of `check` goes with this process
+  bool accesses = false;                // `check` records the accesses of tasks
   Words then;                           // the command that goes on when the program has ended
 };
 

@@ -114,7 +114,7 @@ std::vector<Variable> marline_environment(const Options& options, const Layout& 
   }
   if (!options.check.empty()) {
     added.emplace_back("MARLINE_CHECK_DIR", options.check);
-    libraries.push_back(Layout::require(layout.checker(), kInstallAgain));
+    libraries.push_back(Layout::require(options.accesses ? layout.accesses() : layout.checker(), kInstallAgain));
   }
   if (!options.mpi.empty()) libraries.push_back(Layout::require(layout.mpi(options.mpi), kInstallAgain));
   libraries.push_back(layout.runtime());
@@ -140,6 +140,7 @@ Words of_one_rank(const Options& options, const Layout& layout, const Environmen
   if (!options.nodes_as.empty()) add({"--nodes-as", options.nodes_as});
   if (!options.trace.empty()) add({"--trace", absolute(options.trace)});
   if (!options.check.empty()) add({"--check", options.check});
+  if (options.accesses) add({"--accesses"});
   add({"--"});
   add(words_of_program(options));
   return words;

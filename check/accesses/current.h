@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The task that a thread runs, as the recorder knows it, and the ends of its segments (tool.c).
+ */
+#ifndef MARLINE_CHECK_ACCESSES_CURRENT_H
+#define MARLINE_CHECK_ACCESSES_CURRENT_H
+
+#include "granules.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct TaskRecord {
+  uint64_t number;
+  Granules granules;
+  uint64_t stack_low, stack_high; /* of its frames; 0: not known yet */
+  bool is_begun;
+} TaskRecord;
+
+/* The task that this thread was last seen to run; null: ask current_find. Cleared by each event that may change it. */
+extern _Thread_local TaskRecord* current_task __attribute__((tls_model("initial-exec")));
+
+/* Null where there is none: before OpenMP has started, within the recorder, on threads that are not OpenMP's. */
+TaskRecord* current_find(void);
+
+static inline TaskRecord* current(void) {
+  TaskRecord* task = current_task;
+  return __builtin_expect(task != NULL, 1) ? task : current_find();
+}
+
+/* The number of the current task, or 0. */
+uint64_t current_number(void);
+
+bool current_is_recording(void);
+
+/* Within the recorder, which must not see itself. */
+bool current_is_inside(void);
+void current_enter(void);
+void current_leave(void);
+
+#endif
