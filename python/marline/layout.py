@@ -42,6 +42,11 @@ class Layout:
         return self.prefix / "lib" / "marline" / "libmarline-check.so"
 
     @property
+    def dependences(self) -> Path:
+        """What analyses the record of `marline check --dependences`."""
+        return self.prefix / "lib" / "marline" / "marline-dependences"
+
+    @property
     def target(self) -> Path:
         """The library that has the devices."""
         return self.prefix / "lib" / "marline" / "libmarline-target.so"

@@ -8,7 +8,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from marline.check import findings
+from marline.check import dependences, findings
 from marline.errors import REFUSED, say
 from marline.launch import compiled, stopping
 from marline.launch import options as run
@@ -21,17 +21,24 @@ def main(arguments: list[str], prefix: Path) -> int:
     """Comes here twice: before the run, and as the command that the compiled half goes on with after it."""
     options = parse(arguments)
     if options.ended is not None:
-        return finish(options)
+        return finish(options, Layout(prefix))
     options.check = tempfile.mkdtemp(prefix="marline-check-")  # the compiled half sees to its removal
     afterwards = compiled.then("check", f"--in={options.check}", *arguments)
+    recorder = ["--accesses"] if options.dependences else []
     compiled.become(Layout(prefix),
-                    run.in_full(options, "--removes-check", "--command=marline check", *afterwards))  # fmt: skip
+                    run.in_full(options, "--removes-check", "--command=marline check", *recorder,
+                                *afterwards))  # fmt: skip
 
 
-def finish(options: argparse.Namespace) -> int:
+def finish(options: argparse.Namespace, layout: Layout) -> int:
     status = options.ended % compiled.UNSTARTED
     if options.ended >= compiled.UNSTARTED:
         return stopping.end_as(status)
+    if options.dependences:
+        if status == REFUSED << 8 and not any(options.folder.iterdir()):
+            return REFUSED
+        found = dependences.finish(options.folder, layout, options.program)
+        return FOUND if found and not os.WIFSIGNALED(status) else stopping.end_as(status)
     result = findings.read(options.folder)
     if status == REFUSED << 8 and not result.processes:
         return REFUSED  # it has said why
@@ -48,6 +55,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "regions that are not complete when a frame that they write has been left.",
         epilog=f"Exit status: {FOUND} if there are any, else the program's; 125 if it was not started.",
     )
+    parser.add_argument("--dependences", action="store_true",
+                        help="find accesses of tasks that no dependence or wait orders instead; the program must be "
+                        "compiled for it (docs/guide/dependences.md)")
     run.add_job_options(parser)
     # After the run: its wait status, and where the processes have written.
     parser.add_argument("--ended", type=int, help=argparse.SUPPRESS)
