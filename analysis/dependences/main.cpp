@@ -7,7 +7,7 @@
 //   module SUBTRACT LOW HIGH TEXT
 //   conflict TIMES LOW HIGH BLOCK SIZE CODE STACK    a block of the heap that LOW lies in, the code that allocated it,
 //                                                    the task on whose stack LOW lies; 0: none
-//   side FLAGS CODE task TASK KIND CONSTRUCT LABEL   twice, the earlier access first; KIND as OMPT's flags
+//   side FLAGS CODE task TASK KIND CONSTRUCT LABEL   twice, the earlier task first; KIND as OMPT's flags
 //   ancestor TASK KIND CONSTRUCT LABEL RELATION      twice: of the two tasks, those whose creator is the same;
 //                                                    RELATION: how many creations below it the accessing task is
 //   depend ADDRESS TYPE                              after an ancestor: its dependences
@@ -55,7 +55,7 @@ class Analysis {
  private:
   using Key = std::tuple<uint64_t, uint64_t, uint8_t, uint8_t, uint64_t, uint64_t>;
 
-  void found(uint64_t low, uint64_t high, const Access& earlier, const Access& later);
+  void found(uint64_t low, uint64_t high, const Access& before, const Access& after);
   void add_accesses(const uint64_t* words, uint64_t count);
   void add_free(const uint64_t* words);
   void allocate(const uint64_t* words);
@@ -78,7 +78,10 @@ class Analysis {
   bool is_instrumented_ = false, is_complete_ = false;
 };
 
-void Analysis::found(uint64_t low, uint64_t high, const Access& earlier, const Access& later) {
+// Findings are told apart by the order of creation, which does not depend on the run.
+void Analysis::found(uint64_t low, uint64_t high, const Access& before, const Access& after) {
+  const bool is_swapped = after.task < before.task;
+  const Access &earlier = is_swapped ? after : before, &later = is_swapped ? before : after;
   const Key key = {earlier.code, later.code, earlier.flags, later.flags, graph_.task(earlier.task).code,
                    graph_.task(later.task).code};
   Finding& finding = findings_[key];
@@ -86,7 +89,7 @@ void Analysis::found(uint64_t low, uint64_t high, const Access& earlier, const A
   if (finding.times > 1) {
     const bool is_same = finding.earlier.task == earlier.task && finding.later.task == later.task;
     if (is_same && low == finding.high) finding.high = high;
-    return;
+    if (low >= finding.low) return;
   }
   finding.low = low;
   finding.high = high;

@@ -23,6 +23,7 @@ class Found:
     """Equal findings, perhaps of several processes."""
 
     times: int
+    writes: int  # of the two accesses that `lines` tell of
     lines: list[str]
 
 
@@ -165,13 +166,14 @@ def _clauses(conflict: Conflict, thing: Object, names: Names) -> list[str]:
     named = [{address: kind for address, kind in side.dependences if thing.has(address)} for side in conflict.sides]
     common = [address for address in named[0] if address in named[1]]
     writers = [side for side in conflict.sides if side.flags & conflicts.WRITES]
+    is_same = conflict.sides[0].sibling.construct == conflict.sides[1].sibling.construct
     candidates = common or [*(named[0] if conflict.sides[0] in writers else {}),
                             *(named[1] if conflict.sides[1] in writers else {})]  # fmt: skip
     candidates = candidates or [*named[0], *named[1]]
     address = _nearest(candidates, conflict.low) if candidates else conflict.low
     texts = []
     for side, there in zip(conflict.sides, named):
-        kind = "inout" if side.flags & conflicts.WRITES else "in"
+        kind = "inout" if side in writers or (is_same and not any(named)) else "in"
         has = there.get(address)
         if has is None:
             verb = "add"
@@ -181,7 +183,9 @@ def _clauses(conflict: Conflict, thing: Object, names: Names) -> list[str]:
             continue
         inner = f", and a taskwait at the end of its code (the access is {side.depth} creation"\
                 f"{'s' * (side.depth > 1)} below)" if side.depth else ""  # fmt: skip
-        texts.append(f"{verb} depend({kind}: {thing.at(address)}) to {names.task(side.sibling)}{inner}")
+        text = f"{verb} depend({kind}: {thing.at(address)}) to {names.task(side.sibling)}{inner}"
+        if text not in texts:
+            texts.append(text)
     if not texts:
         deeper = [side for side in conflict.sides if side.depth]
         texts = [f"a taskwait at the end of {names.task(side.sibling)}, whose clause covers the tasks below it only then"
@@ -199,13 +203,15 @@ def add(report: Report, result: Result) -> None:
     for conflict in result.conflicts:
         thing = Object(conflict, names)
         first, second = conflict.sides
+        writes = sum(side.flags & conflicts.WRITES for side in conflict.sides)
         places = [f"  {names.task(side.task)} {side.verb} at {names.place(side.code)}" for side in conflict.sides]
         where = [f"  object: {thing.describe()}", f"  missing: {missing(conflict, thing, names)}"]
-        key = (*places, thing.name)
-        if key in report.found:
-            report.found[key].times += conflict.times
-        else:
-            report.found[key] = Found(conflict.times, [*places, *where])
+        # A read and a write at the same two places are one mistake: the stronger pair is told.
+        key = (*(names.task(side.task) + names.place(side.code) for side in conflict.sides), thing.name)
+        known = report.found.setdefault(key, Found(0, 0, []))
+        known.times = max(known.times, conflict.times)
+        if writes > known.writes:
+            known.writes, known.lines = writes, [*places, *where]
     for note in names.notes:
         report.notes[note] = None
 
@@ -215,6 +221,8 @@ def finish(folder: Path, layout: Layout, program: str) -> int:
     helper = layout.require(layout.dependences, "install Marline again")
     report = Report()
     for path in sorted(folder.glob("accesses.*")):
+        if not path.stat().st_size:  # a process without OpenMP
+            continue
         result = conflicts.read(helper, path)
         if result.tasks or result.is_complete:
             add(report, result)
