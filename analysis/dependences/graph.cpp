@@ -15,7 +15,9 @@ T& at(std::vector<T>& all, uint64_t number) {
   return all[number];
 }
 
-constexpr bool is_barrier(uint64_t kind) { return kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup; }
+constexpr bool is_barrier(uint64_t kind) {
+  return kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup;
+}
 
 constexpr bool is_shared(uint64_t type) {
   return type == ompt_dependence_type_in || type == ompt_dependence_type_mutexinoutset ||
@@ -86,7 +88,8 @@ void Graph::depend_on(uint32_t number, Task& parent, const Dependence& dependenc
   }
   if (parent.all_memory != 0) task.predecessors.push_back(parent.all_memory);
   Generations& object = parent.objects[dependence.address];
-  const uint64_t type = dependence.type == ompt_dependence_type_inout ? uint64_t{ompt_dependence_type_out} : dependence.type;
+  const uint64_t type =
+      dependence.type == ompt_dependence_type_inout ? uint64_t{ompt_dependence_type_out} : dependence.type;
   if (type != object.type || !is_shared(type)) {
     if (object.current == std::vector<uint32_t>{number}) return;  // two clauses of one task
     object.type = type;

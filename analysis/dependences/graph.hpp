@@ -42,13 +42,13 @@ struct Task {
   bool is_implicit = false;
   std::vector<Dependence> dependences;
   std::vector<uint32_t> predecessors;
-  std::vector<uint32_t> children;  // that no wait has joined yet
+  std::vector<uint32_t> children;                     // that no wait has joined yet
   std::unordered_map<uint64_t, Generations> objects;  // of its children's dependences
   std::vector<uint32_t> with_dependences;             // children since the last one on all memory, and that one
   uint32_t all_memory = 0;
   std::vector<uint32_t> groups;   // those that the task has opened, and before them the one it was made in
-  std::vector<uint64_t> mutexes;               // sorted; those held
-  uint32_t barriers = 0;                       // begun
+  std::vector<uint64_t> mutexes;  // sorted; those held
+  uint32_t barriers = 0;          // begun
 };
 
 struct Region {
@@ -98,7 +98,7 @@ class Graph {
   std::vector<Task> tasks_;
   std::vector<Region> regions_;
   std::vector<std::vector<uint32_t>> groups_;  // the members of each taskgroup
-  std::vector<int32_t> first_;  // of a node's incoming edges
+  std::vector<int32_t> first_;                 // of a node's incoming edges
   std::vector<Edge> edges_;
   std::vector<uint32_t> visited_;
   uint32_t search_ = 0;

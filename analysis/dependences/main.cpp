@@ -82,7 +82,11 @@ class Analysis {
 void Analysis::found(uint64_t low, uint64_t high, const Access& before, const Access& after) {
   const bool is_swapped = after.task < before.task;
   const Access &earlier = is_swapped ? after : before, &later = is_swapped ? before : after;
-  const Key key = {earlier.code, later.code, earlier.flags, later.flags, graph_.task(earlier.task).code,
+  const Key key = {earlier.code,
+                   later.code,
+                   earlier.flags,
+                   later.flags,
+                   graph_.task(earlier.task).code,
                    graph_.task(later.task).code};
   Finding& finding = findings_[key];
   ++finding.times;

@@ -13,9 +13,8 @@ uint32_t MutexSets::number(const std::vector<uint64_t>& mutexes) {
 
 bool MutexSets::have_common(uint32_t a, uint32_t b) const {
   if (a == 0 || b == 0) return false;
-  return std::any_of(sets_[a].begin(), sets_[a].end(), [&](uint64_t mutex) {
-    return std::binary_search(sets_[b].begin(), sets_[b].end(), mutex);
-  });
+  return std::any_of(sets_[a].begin(), sets_[a].end(),
+                     [&](uint64_t mutex) { return std::binary_search(sets_[b].begin(), sets_[b].end(), mutex); });
 }
 
 bool MutexSets::is_within(uint32_t a, uint32_t b) const {
@@ -34,15 +33,16 @@ void Shadow::split(uint64_t at) {
 void Shadow::add_to(uint64_t low, Piece& piece, const Access& access) {
   bool is_new = true;
   std::erase_if(piece.accesses, [&](const Access& earlier) {
-    const bool conflicts = ((earlier.flags | access.flags) & kWrites) != 0 &&
-                           (earlier.flags & access.flags & kIsAtomic) == 0;
+    const bool conflicts =
+        ((earlier.flags | access.flags) & kWrites) != 0 && (earlier.flags & access.flags & kIsAtomic) == 0;
     const bool is_ordered = earlier.task == access.task || graph_.has_path(earlier.node, access.node);
     if (conflicts && !is_ordered && !mutexes_.have_common(earlier.mutexes, access.mutexes))
       on_conflict_(low, piece.high, earlier, access);
     const bool is_covered = (access.flags & kWrites) >= (earlier.flags & kWrites) &&
                             (access.flags & kIsAtomic) <= (earlier.flags & kIsAtomic) &&
                             mutexes_.is_within(access.mutexes, earlier.mutexes);
-    if (earlier.node == access.node && earlier.flags == access.flags && earlier.mutexes == access.mutexes) is_new = false;
+    if (earlier.node == access.node && earlier.flags == access.flags && earlier.mutexes == access.mutexes)
+      is_new = false;
     return is_ordered && is_covered && is_new;
   });
   if (is_new) piece.accesses.push_back(access);

@@ -26,13 +26,13 @@ static void note(const void* block, size_t size) {
 }
 
 /* Clang: the first word of a task points to its shared variables. */
-#define ALLOCATES(name, parameters, arguments)                 \
-  ENTRY void* name parameters {                                \
-    static _Atomic(void*) found;                               \
-    void* task = ((void* (*)parameters)next(&found, #name))arguments; \
-    note(task, size);                                          \
-    note(*(void**)task, shared);                               \
-    return task;                                               \
+#define ALLOCATES(name, parameters, arguments)                       \
+  ENTRY void* name parameters {                                      \
+    static _Atomic(void*) found;                                     \
+    void* task = ((void*(*)parameters)next(&found, #name))arguments; \
+    note(task, size);                                                \
+    note(*(void**)task, shared);                                     \
+    return task;                                                     \
   }
 ALLOCATES(__kmpc_omp_task_alloc, (void* where, int thread, int flags, size_t size, size_t shared, void* entry),
           (where, thread, flags, size, shared, entry))

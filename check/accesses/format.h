@@ -23,16 +23,16 @@
 #define MARLINE_ACCESSES_MAGIC UINT64_C(0x31535345434341) /* "ACCESS1" */
 
 typedef enum AccessRecord {
-  kHead = 1,        /* magic */
-  kTask = 2,        /* task, parent, OMPT's flags (ompt_task_flag_t), code after the construct, text of its label or 0 */
-  kDependences = 3, /* task, then pairs: address, OMPT's type (ompt_dependence_type_t). Between kTask and kBegin */
-  kBegin = 4,       /* task: its code begins */
-  kEnd = 5,         /* task: its code has ended (also: was cancelled). It is complete unless kDetached precedes */
-  kDetached = 6,    /* task: it is complete only when its event is fulfilled */
-  kFulfilled = 7,   /* task, task that fulfilled its event or 0; before kEnd if there was no kDetached */
-  kParallel = 8,    /* region, encountering task, code after the construct */
-  kParallelEnd = 9, /* region, encountering task */
-  kImplicit = 10,   /* task, region (0: an initial task), its number in the team */
+  kHead = 1, /* magic */
+  kTask = 2, /* task, parent, OMPT's flags (ompt_task_flag_t), code after the construct, text of its label or 0 */
+  kDependences = 3,  /* task, then pairs: address, OMPT's type (ompt_dependence_type_t). Between kTask and kBegin */
+  kBegin = 4,        /* task: its code begins */
+  kEnd = 5,          /* task: its code has ended (also: was cancelled). It is complete unless kDetached precedes */
+  kDetached = 6,     /* task: it is complete only when its event is fulfilled */
+  kFulfilled = 7,    /* task, task that fulfilled its event or 0; before kEnd if there was no kDetached */
+  kParallel = 8,     /* region, encountering task, code after the construct */
+  kParallelEnd = 9,  /* region, encountering task */
+  kImplicit = 10,    /* task, region (0: an initial task), its number in the team */
   kImplicitEnd = 11, /* task */
   kWaitBegin = 12,   /* task, OMPT's kind (ompt_sync_region_t): barriers, taskwait, taskgroup */
   kWaitEnd = 13,     /* task, kind */
@@ -42,11 +42,11 @@ typedef enum AccessRecord {
   kAllocated = 17,   /* task or 0, address, size, code after the call */
   kFreed = 18,       /* task or 0, address, code after the call: counts as a write of the whole block */
   kReused = 19,      /* low, high: what lay there is no more, without the program's doing (memory of tasks) */
-  kStack = 20,       /* task, low, high: the task's own frames lie there until its kEnd. Also ends older objects there */
-  kPrivate = 21,     /* low, high: thread-local storage of a thread; accesses are not compared */
-  kText = 22,        /* text, its length in bytes, its bytes filled up to whole words */
-  kModule = 23,      /* load address (what to subtract for an address as linked), low, high, text of its path */
-  kComplete = 24,    /* the process came to its end in order */
+  kStack = 20,    /* task, low, high: the task's own frames lie there until its kEnd. Also ends older objects there */
+  kPrivate = 21,  /* low, high: thread-local storage of a thread; accesses are not compared */
+  kText = 22,     /* text, its length in bytes, its bytes filled up to whole words */
+  kModule = 23,   /* load address (what to subtract for an address as linked), low, high, text of its path */
+  kComplete = 24, /* the process came to its end in order */
   kInstrumented = 25 /* accesses of (some) code are seen; anywhere */
 } AccessRecord;
 

@@ -8,26 +8,44 @@
 #include "writer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { kFirstSlots = 256, kWritten = 3 * 1024, kKept = 1 << 12 };
+enum { kFirstSlots = 64, kWritten = 3 * 256 };
 
-void granules_grow(Granules* table) {
-  Granules larger = {.mask = table->slots == NULL ? kFirstSlots - 1 : table->mask * 2 + 1};
-  larger.slots = heap_calloc(larger.mask + 1, sizeof(Granule));
+static uint64_t slot_of(const Granules* table, uint64_t number) {
+  return number * UINT64_C(0x9e3779b97f4a7c15) >> 32 & table->mask;
+}
+
+static void grow(Granules* table) {
+  Granules larger = {.mask = table->slots == NULL ? kFirstSlots - 1 : table->mask * 2 + 1, .count = table->count};
+  larger.slots = heap_calloc(larger.mask + 1, sizeof *larger.slots);
   for (uint64_t i = 0; table->slots != NULL && i <= table->mask; ++i) {
-    if (table->slots[i].number == 0) continue;
-    uint64_t slot = table->slots[i].number * UINT64_C(0x9e3779b97f4a7c15) >> 20 & larger.mask;
-    while (larger.slots[slot].number != 0) slot = (slot + 1) & larger.mask;
+    if (table->slots[i] == NULL) continue;
+    uint64_t slot = slot_of(&larger, table->slots[i]->number);
+    while (larger.slots[slot] != NULL) slot = (slot + 1) & larger.mask;
     larger.slots[slot] = table->slots[i];
-    ++larger.count;
   }
   heap_free(table->slots);
-  *table = larger;
+  table->slots = larger.slots;
+  table->mask = larger.mask;
+}
+
+AccessPage* granules_find(Granules* table, uint64_t number, uint64_t base) {
+  if (table->count * 2 >= table->mask) grow(table);
+  uint64_t slot = slot_of(table, number);
+  while (table->slots[slot] != NULL && (table->slots[slot]->number != number || table->slots[slot]->base != base))
+    slot = (slot + 1) & table->mask;
+  if (table->slots[slot] == NULL) {
+    AccessPage* page = heap_calloc(1, sizeof *page);
+    page->number = number;
+    page->base = base;
+    table->slots[slot] = page;
+    ++table->count;
+  }
+  return table->recent[number % kRecent] = table->slots[slot];
 }
 
 static int by_number(const void* a, const void* b) {
-  const uint64_t x = ((const Granule*)a)->number, y = ((const Granule*)b)->number;
+  const uint64_t x = (*(AccessPage* const*)a)->number, y = (*(AccessPage* const*)b)->number;
   return (x > y) - (x < y);
 }
 
@@ -51,8 +69,9 @@ static void end_interval(Output* out) {
   out->low = out->high = 0;
 }
 
-static void add_bytes(Output* out, const Granule* granule, unsigned kind) {
-  const unsigned bytes = granule->bytes[kind];
+static void add_bytes(Output* out, const AccessPage* page, unsigned word) {
+  const unsigned bytes = page->bytes[out->kind][word];
+  const void* code = (const void*)(uintptr_t)(page->base << 32 | page->code[out->kind][word]);
   for (unsigned begin = 0; begin < 8;) {
     if ((bytes >> begin & 1) == 0) {
       ++begin;
@@ -60,13 +79,13 @@ static void add_bytes(Output* out, const Granule* granule, unsigned kind) {
     }
     unsigned end = begin + 1;
     while (end < 8 && (bytes >> end & 1) != 0) ++end;
-    const uint64_t low = granule->number * 8 + begin;
-    if (low != out->high || granule->code[kind] != out->code) {
+    const uint64_t first = (page->number << kPageBits) + word * 8;
+    if (first + begin != out->high || code != out->code) {
       end_interval(out);
-      out->low = low;
-      out->code = granule->code[kind];
+      out->low = first + begin;
+      out->code = code;
     }
-    out->high = granule->number * 8 + end;
+    out->high = first + end;
     begin = end;
   }
 }
@@ -75,23 +94,26 @@ void granules_write(Granules* table, uint64_t task) {
   if (table->count == 0) return;
   uint64_t count = 0;
   for (uint64_t i = 0; i <= table->mask; ++i) {
-    if (table->slots[i].number != 0) table->slots[count++] = table->slots[i];
+    if (table->slots[i] != NULL) table->slots[count++] = table->slots[i];
   }
-  qsort(table->slots, count, sizeof(Granule), by_number);
+  qsort(table->slots, count, sizeof *table->slots, by_number);
   Output out = {.values = {task}, .used = 1};
   for (out.kind = 0; out.kind < kKinds; ++out.kind) {
-    for (uint64_t i = 0; i < count; ++i) add_bytes(&out, &table->slots[i], out.kind);
+    for (uint64_t i = 0; i < count; ++i) {
+      for (unsigned word = 0; word < kWords; ++word) {
+        if (table->slots[i]->bytes[out.kind][word] != 0) add_bytes(&out, table->slots[i], word);
+      }
+    }
     end_interval(&out);
   }
   if (out.used > 1) writer_put(kAccesses, out.used, out.values);
-  if (table->mask >= kKept)
-    granules_free(table);
-  else
-    memset(table->slots, 0, (table->mask + 1) * sizeof(Granule));
-  table->count = 0;
+  for (uint64_t i = 0; i < count; ++i) heap_free(table->slots[i]);
+  heap_free(table->slots);
+  *table = (Granules){0};
 }
 
 void granules_free(Granules* table) {
+  for (uint64_t i = 0; table->slots != NULL && i <= table->mask; ++i) heap_free(table->slots[i]);
   heap_free(table->slots);
   *table = (Granules){0};
 }

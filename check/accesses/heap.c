@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * glibc's functions are called by their names __libc_*, which need no look-up (dlsym allocates memory itself). A block
- * that was not allocated by instrumented or plain code of the program, but by the runtime, MPI or libc, is none of ours.
+ * that was not allocated by instrumented or plain code of the program, but by the runtime, MPI or libc, is none of
+ * ours.
  */
 #include "heap.h"
 
@@ -85,9 +86,7 @@ static void release(void* block, const void* caller) {
 ENTRY void* malloc(size_t size) { return note(__libc_malloc(size), size, CALLER); }
 ENTRY void* calloc(size_t count, size_t size) { return note(__libc_calloc(count, size), count * size, CALLER); }
 ENTRY void free(void* block) { release(block, CALLER); }
-ENTRY void* memalign(size_t alignment, size_t size) {
-  return note(__libc_memalign(alignment, size), size, CALLER);
-}
+ENTRY void* memalign(size_t alignment, size_t size) { return note(__libc_memalign(alignment, size), size, CALLER); }
 ENTRY void* aligned_alloc(size_t alignment, size_t size) {
   return note(__libc_memalign(alignment, size), size, CALLER);
 }

@@ -25,12 +25,12 @@ ENTRY void __tsan_func_exit(void) {}
 ENTRY void __tsan_ignore_thread_begin(void) {}
 ENTRY void __tsan_ignore_thread_end(void) {}
 
-#define SIZED(prefix, size)                                                                            \
-  ENTRY void __tsan_##prefix##read##size(void* address) { note(address, size, 0, CALLER); }            \
-  ENTRY void __tsan_##prefix##write##size(void* address) { note(address, size, kWrite, CALLER); }      \
-  ENTRY void __tsan_##prefix##read_write##size(void* address) {                                        \
-    note(address, size, 0, CALLER);                                                                    \
-    note(address, size, kWrite, CALLER);                                                               \
+#define SIZED(prefix, size)                                                                       \
+  ENTRY void __tsan_##prefix##read##size(void* address) { note(address, size, 0, CALLER); }       \
+  ENTRY void __tsan_##prefix##write##size(void* address) { note(address, size, kWrite, CALLER); } \
+  ENTRY void __tsan_##prefix##read_write##size(void* address) {                                   \
+    note(address, size, 0, CALLER);                                                               \
+    note(address, size, kWrite, CALLER);                                                          \
   }
 SIZED(, 1)
 SIZED(, 2)
@@ -74,46 +74,45 @@ ENTRY void* __tsan_memset(void* to, int value, size_t size) {
 }
 
 /* A stronger order than the program asks for is right, too. */
-#define FETCH(bits, name, builtin)                                                                             \
+#define FETCH(bits, name, builtin)                                                                              \
   ENTRY uint##bits##_t __tsan_atomic##bits##_##name(volatile uint##bits##_t* at, uint##bits##_t v, int order) { \
-    (void)order;                                                                                               \
-    note((const void*)at, sizeof v, kWrite | kAtomic, CALLER);                                                 \
-    return builtin(at, v, __ATOMIC_SEQ_CST);                                                                   \
+    (void)order;                                                                                                \
+    note((const void*)at, sizeof v, kWrite | kAtomic, CALLER);                                                  \
+    return builtin(at, v, __ATOMIC_SEQ_CST);                                                                    \
   }
-#define COMPARE(bits, name, weak)                                                                             \
+#define COMPARE(bits, name, weak)                                                                                \
   ENTRY int __tsan_atomic##bits##_compare_exchange_##name(volatile uint##bits##_t* at, uint##bits##_t* expected, \
-                                                          uint##bits##_t v, int order, int failed) {          \
-    (void)order, (void)failed;                                                                                \
-    note((const void*)at, sizeof v, kWrite | kAtomic, CALLER);                                                \
-    return __atomic_compare_exchange_n(at, expected, v, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);            \
+                                                          uint##bits##_t v, int order, int failed) {             \
+    (void)order, (void)failed;                                                                                   \
+    note((const void*)at, sizeof v, kWrite | kAtomic, CALLER);                                                   \
+    return __atomic_compare_exchange_n(at, expected, v, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);               \
   }
-#define ATOMICS(bits)                                                                                         \
-  ENTRY uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t* at, int order) {             \
-    (void)order;                                                                                              \
-    note((const void*)at, sizeof *at, kAtomic, CALLER);                                                       \
-    return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                             \
-  }                                                                                                           \
-  ENTRY void __tsan_atomic##bits##_store(volatile uint##bits##_t* at, uint##bits##_t v, int order) {          \
-    (void)order;                                                                                              \
-    note((const void*)at, sizeof v, kWrite | kAtomic, CALLER);                                                \
-    __atomic_store_n(at, v, __ATOMIC_SEQ_CST);                                                                \
-  }                                                                                                           \
-  FETCH(bits, exchange, __atomic_exchange_n)                                                                  \
-  FETCH(bits, fetch_add, __atomic_fetch_add)                                                                  \
-  FETCH(bits, fetch_sub, __atomic_fetch_sub)                                                                  \
-  FETCH(bits, fetch_and, __atomic_fetch_and)                                                                  \
-  FETCH(bits, fetch_or, __atomic_fetch_or)                                                                    \
-  FETCH(bits, fetch_xor, __atomic_fetch_xor)                                                                  \
-  FETCH(bits, fetch_nand, __atomic_fetch_nand)                                                                \
-  COMPARE(bits, strong, 0)                                                                                    \
-  COMPARE(bits, weak, 1)                                                                                      \
-  ENTRY uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(volatile uint##bits##_t* at,                \
-                                                                  uint##bits##_t expected, uint##bits##_t v,  \
-                                                                  int order, int failed) {                    \
-    (void)order, (void)failed;                                                                                \
-    note((const void*)at, sizeof v, kWrite | kAtomic, CALLER);                                                \
-    __atomic_compare_exchange_n(at, &expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                     \
-    return expected;                                                                                          \
+#define ATOMICS(bits)                                                                                  \
+  ENTRY uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t* at, int order) {      \
+    (void)order;                                                                                       \
+    note((const void*)at, sizeof *at, kAtomic, CALLER);                                                \
+    return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                      \
+  }                                                                                                    \
+  ENTRY void __tsan_atomic##bits##_store(volatile uint##bits##_t* at, uint##bits##_t v, int order) {   \
+    (void)order;                                                                                       \
+    note((const void*)at, sizeof v, kWrite | kAtomic, CALLER);                                         \
+    __atomic_store_n(at, v, __ATOMIC_SEQ_CST);                                                         \
+  }                                                                                                    \
+  FETCH(bits, exchange, __atomic_exchange_n)                                                           \
+  FETCH(bits, fetch_add, __atomic_fetch_add)                                                           \
+  FETCH(bits, fetch_sub, __atomic_fetch_sub)                                                           \
+  FETCH(bits, fetch_and, __atomic_fetch_and)                                                           \
+  FETCH(bits, fetch_or, __atomic_fetch_or)                                                             \
+  FETCH(bits, fetch_xor, __atomic_fetch_xor)                                                           \
+  FETCH(bits, fetch_nand, __atomic_fetch_nand)                                                         \
+  COMPARE(bits, strong, 0)                                                                             \
+  COMPARE(bits, weak, 1)                                                                               \
+  ENTRY uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(                                     \
+      volatile uint##bits##_t* at, uint##bits##_t expected, uint##bits##_t v, int order, int failed) { \
+    (void)order, (void)failed;                                                                         \
+    note((const void*)at, sizeof v, kWrite | kAtomic, CALLER);                                         \
+    __atomic_compare_exchange_n(at, &expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);              \
+    return expected;                                                                                   \
   }
 ATOMICS(8)
 ATOMICS(16)

@@ -158,8 +158,8 @@ static void on_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data
   } else if (task != NULL && status == ompt_task_detach) {
     PUT(kDetached, task->number);
     end_task(prior, kEnd);
-  } else if (task != NULL && (status == ompt_task_complete || status == ompt_task_cancel ||
-                              (int)status == kTaskwaitComplete)) {
+  } else if (task != NULL &&
+             (status == ompt_task_complete || status == ompt_task_cancel || (int)status == kTaskwaitComplete)) {
     end_task(prior, kEnd);
     forget_task(prior);
   } else if (status != ompt_task_early_fulfill) {

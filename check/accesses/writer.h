@@ -14,8 +14,7 @@ bool writer_open(void);
 
 void writer_put(AccessRecord kind, unsigned words, const uint64_t* values);
 
-#define PUT(kind, ...)                                                                \
-  writer_put(kind, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (uint64_t[]){__VA_ARGS__})
+#define PUT(kind, ...) writer_put(kind, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (uint64_t[]){__VA_ARGS__})
 
 /* Gives the text a number; the same pointer is taken to be the same text. 0 for null. */
 uint64_t writer_text(const char* text);
