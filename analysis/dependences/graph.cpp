@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "../../check/accesses/format.h"
+#include "../../common/accesses_format.h"
 #include "../../common/ompt.h"
 
 namespace marline::dependences {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order that a program gives its tasks, from the records of check/accesses/format.h: not that of the run. A node is
-// a segment of a task, or a point where segments meet. Edges lead from earlier to later nodes: a node's number is a
+// The order that a program gives its tasks, from the records of common/accesses_format.h: not that of the run. A node
+// is a segment of a task, or a point where segments meet. Edges lead from earlier to later nodes: a node's number is a
 // topological order.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// marline-dependences FILE: reads a record of accesses (check/accesses/format.h) and prints conflicting accesses of
+// marline-dependences FILE: reads a record of accesses (common/accesses_format.h) and prints conflicting accesses of
 // tasks that no path of the program's graph orders, as lines of fields that are separated by tabs, for
 // python/marline/check/dependences.py:
 //   text NUMBER TEXT
@@ -20,7 +20,7 @@
 #include <tuple>
 #include <vector>
 
-#include "../../check/accesses/format.h"
+#include "../../common/accesses_format.h"
 #include "../../common/ompt.h"
 #include "graph.hpp"
 #include "shadow.hpp"

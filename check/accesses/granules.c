@@ -4,7 +4,7 @@
  */
 #include "granules.h"
 
-#include "heap.h"
+#include "memory.h"
 #include "writer.h"
 
 #include <stdlib.h>
@@ -17,14 +17,14 @@ static uint64_t slot_of(const Granules* table, uint64_t number) {
 
 static void grow(Granules* table) {
   Granules larger = {.mask = table->slots == NULL ? kFirstSlots - 1 : table->mask * 2 + 1, .count = table->count};
-  larger.slots = heap_calloc(larger.mask + 1, sizeof *larger.slots);
+  larger.slots = memory_get(larger.mask + 1, sizeof *larger.slots);
   for (uint64_t i = 0; table->slots != NULL && i <= table->mask; ++i) {
     if (table->slots[i] == NULL) continue;
     uint64_t slot = slot_of(&larger, table->slots[i]->number);
     while (larger.slots[slot] != NULL) slot = (slot + 1) & larger.mask;
     larger.slots[slot] = table->slots[i];
   }
-  heap_free(table->slots);
+  memory_free(table->slots);
   table->slots = larger.slots;
   table->mask = larger.mask;
 }
@@ -35,7 +35,7 @@ AccessPage* granules_find(Granules* table, uint64_t number, uint64_t base) {
   while (table->slots[slot] != NULL && (table->slots[slot]->number != number || table->slots[slot]->base != base))
     slot = (slot + 1) & table->mask;
   if (table->slots[slot] == NULL) {
-    AccessPage* page = heap_calloc(1, sizeof *page);
+    AccessPage* page = memory_get(1, sizeof *page);
     page->number = number;
     page->base = base;
     table->slots[slot] = page;
@@ -107,13 +107,13 @@ void granules_write(Granules* table, uint64_t task) {
     end_interval(&out);
   }
   if (out.used > 1) writer_put(kAccesses, out.used, out.values);
-  for (uint64_t i = 0; i < count; ++i) heap_free(table->slots[i]);
-  heap_free(table->slots);
+  for (uint64_t i = 0; i < count; ++i) memory_free(table->slots[i]);
+  memory_free(table->slots);
   *table = (Granules){0};
 }
 
 void granules_free(Granules* table) {
-  for (uint64_t i = 0; table->slots != NULL && i <= table->mask; ++i) heap_free(table->slots[i]);
-  heap_free(table->slots);
+  for (uint64_t i = 0; table->slots != NULL && i <= table->mask; ++i) memory_free(table->slots[i]);
+  memory_free(table->slots);
   *table = (Granules){0};
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
+ * The program's malloc and free, in place of libc's: blocks are recorded, and freed ones are held back for a while, so
+ * that their addresses do not soon name other objects. Any thread.
+ *
  * glibc's functions are called by their names __libc_*, which need no look-up (dlsym allocates memory itself). A block
  * that was not allocated by instrumented or plain code of the program, but by the runtime, MPI or libc, is none of
  * ours.
  */
-#include "heap.h"
-
 #include "../ignored.h"
 #include "../lock.h"
 #include "current.h"
@@ -32,17 +33,6 @@ static void* held[kHeld];
 static unsigned first_held, held_count;
 static size_t held_bytes;
 static Lock held_lock;
-
-void* heap_calloc(size_t count, size_t size) {
-  void* block = __libc_calloc(count, size);
-  if (block == NULL) {
-    fprintf(stderr, "marline: check: no memory\n");
-    abort();
-  }
-  return block;
-}
-
-void heap_free(void* block) { __libc_free(block); }
 
 static bool is_programs(const void* caller) {
   if (current_is_inside()) return false;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The recorder of accesses as an OMPT tool: each event of a task ends its segment and becomes a record (format.h). The
- * word that OMPT keeps for tools in a task points to its TaskRecord. A record is used by the thread that runs the task.
+ * The recorder of accesses as an OMPT tool: each event of a task ends its segment and becomes a record
+ * (common/accesses_format.h). The word that OMPT keeps for tools in a task points to its TaskRecord. A record is used
+ * by the thread that runs the task.
  */
 #include "../../common/ompt.h"
 #include "current.h"
-#include "heap.h"
+#include "memory.h"
 #include "writer.h"
 
 #include <link.h>
@@ -29,7 +30,7 @@ void current_enter(void) { ++inside; }
 void current_leave(void) { --inside; }
 
 static TaskRecord* new_task(ompt_data_t* data) {
-  TaskRecord* task = heap_calloc(1, sizeof *task);
+  TaskRecord* task = memory_get(1, sizeof *task);
   task->number = atomic_fetch_add_explicit(&last_task, 1, memory_order_relaxed) + 1;
   data->ptr = task;
   return task;
@@ -109,7 +110,7 @@ static void end_task(ompt_data_t* data, AccessRecord kind) {
 }
 
 static void forget_task(ompt_data_t* data) {
-  heap_free(data->ptr);
+  memory_free(data->ptr);
   data->ptr = NULL;
 }
 
@@ -134,14 +135,14 @@ static void on_dependences(ompt_data_t* data, const ompt_dependence_t* list, int
   const TaskRecord* task = data->ptr;
   if (task == NULL || count <= 0) return;
   const unsigned words = 1 + 2 * (unsigned)count;
-  uint64_t* values = heap_calloc(words, sizeof *values);
+  uint64_t* values = memory_get(words, sizeof *values);
   values[0] = task->number;
   for (int i = 0; i < count; ++i) {
     values[1 + 2 * i] = list[i].variable.value;
     values[2 + 2 * i] = list[i].dependence_type;
   }
   writer_put(kDependences, words, values);
-  heap_free(values);
+  memory_free(values);
 }
 
 static void on_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {

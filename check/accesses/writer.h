@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes the records of format.h into the file of this process. Any thread; each call takes one lock.
+ * Writes the records of common/accesses_format.h into the file of this process. Any thread; each call takes one lock.
  */
 #ifndef MARLINE_CHECK_ACCESSES_WRITER_H
 #define MARLINE_CHECK_ACCESSES_WRITER_H
 
-#include "format.h"
+#include "../../common/accesses_format.h"
 
 #include <stdbool.h>
 

@@ -44,6 +44,7 @@ WRONG = {
     "missing_in": ("bytes 0..63 of x", r"add depend\(in: byte 0 of x\) to the task \(missing_in"),
     "reader_writes": ("flag", r"in is not enough, it must be depend\(inout: flag\) to the task \(reader_writes"),
     "halo": ("bytes 56..63 of x", r"add depend\(in: byte 0 of x\) to the task \(halo"),
+    "copy_missing": ("bytes 0..", r"add depend\(in: byte 0 of x\) to the task \(copy_missing"),
     "no_wait": ("flag", r"a taskwait \(or taskwait depend\(in: flag\)\) before no_wait dependences.c:{too soon}"),
     "wait_for_grandchild": ("flag", r"a taskwait before wait_for_grandchild"),
     "freed": ("bytes 0..63 of a block of 64 bytes", r"a taskwait .*before freed dependences.c:{freed}"),

@@ -74,6 +74,15 @@ static void halo_right(void) {
   }
 }
 
+static void copy_missing(void) {
+  static double copy[kSize];
+  const size_t bytes = (size_t)omp_get_num_procs() * sizeof *copy; /* not known to the compiler */
+#pragma omp task depend(out : x)
+  memset(x, 0, bytes < sizeof x ? bytes : sizeof x);
+#pragma omp task
+  memcpy(copy, x, bytes < sizeof x ? bytes : sizeof x);
+}
+
 static void no_wait(void) {
 #pragma omp task
   flag = 1;
@@ -245,12 +254,12 @@ static void loop_right(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} cases[] = {CASE(tiles_right),       CASE(missing_in),    CASE(reader_writes),    CASE(halo),
-             CASE(halo_right),        CASE(no_wait),       CASE(wait_right),       CASE(wait_for_grandchild),
-             CASE(group_right),       CASE(freed),         CASE(heap_right),       CASE(stack_right),
-             CASE(reduction_by_luck), CASE(atomic_right),  CASE(critical_right),   CASE(commutative_right),
-             CASE(set_right),         CASE(strides_right), CASE(undeferred_right), CASE(wait_on_one_right),
-             CASE(wait_on_other),     CASE(detach_right),  CASE(loop_right)};
+} cases[] = {CASE(tiles_right),         CASE(missing_in),        CASE(reader_writes), CASE(halo),
+             CASE(halo_right),          CASE(copy_missing),      CASE(no_wait),       CASE(wait_right),
+             CASE(wait_for_grandchild), CASE(group_right),       CASE(freed),         CASE(heap_right),
+             CASE(stack_right),         CASE(reduction_by_luck), CASE(atomic_right),  CASE(critical_right),
+             CASE(commutative_right),   CASE(set_right),         CASE(strides_right), CASE(undeferred_right),
+             CASE(wait_on_one_right),   CASE(wait_on_other),     CASE(detach_right),  CASE(loop_right)};
 
 static double regions_right(void) {
   double result = 0;

@@ -15,8 +15,8 @@
  *
  * Tasks, regions and texts are numbers from 1, each given once in a process. A task is explicit, implicit or initial.
  */
-#ifndef MARLINE_CHECK_ACCESSES_FORMAT_H
-#define MARLINE_CHECK_ACCESSES_FORMAT_H
+#ifndef MARLINE_COMMON_ACCESSES_FORMAT_H
+#define MARLINE_COMMON_ACCESSES_FORMAT_H
 
 #include <stdint.h>
 
