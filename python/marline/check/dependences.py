@@ -188,7 +188,7 @@ def _clauses(conflict: Conflict, thing: Object, names: Names) -> list[str]:
             texts.append(text)
     if not texts:
         deeper = [side for side in conflict.sides if side.depth]
-        texts = [f"a taskwait at the end of {names.task(side.sibling)}, as its clause covers the tasks below it only then"
+        texts = [f"a taskwait at the end of {names.task(side.sibling)}, as its clause covers those below only then"
                  for side in deeper]  # fmt: skip
     return texts or ["an order between the two"]
 
