@@ -21,7 +21,8 @@ def line_of(mark: str) -> int:
 
 @pytest.fixture(params=["gcc-12", "clang-19"])
 def program(request, build, compiled) -> Path:
-    built = compiled(request.param, SOURCE, "-c", "-g", "-fopenmp", "-fsanitize=thread")
+    built = compiled(request.param, SOURCE, "-c", "-g", "-fopenmp", "-fsanitize=thread",
+                     "-fno-builtin-memcpy", "-fno-builtin-memset")  # fmt: skip
     linked = built.with_suffix(".linked")
     more = [f"-L{LLVM}"] if request.param.startswith("clang") else []
     libraries = build / "lib" / "marline"

@@ -16,6 +16,7 @@
 
 enum { kSize = 64, kTile = 8 };
 static double x[kSize], total;
+double copied[kSize];
 static int flag, counter;
 
 static void fill(double* tile) {
@@ -75,12 +76,14 @@ static void halo_right(void) {
 }
 
 static void copy_missing(void) {
-  static double copy[kSize];
-  const size_t bytes = (size_t)omp_get_num_procs() * sizeof *copy; /* not known to the compiler */
+  const size_t bytes = (size_t)omp_get_num_procs() * sizeof *copied; /* not known to the compiler */
 #pragma omp task depend(out : x)
   memset(x, 0, bytes < sizeof x ? bytes : sizeof x);
 #pragma omp task
-  memcpy(copy, x, bytes < sizeof x ? bytes : sizeof x);
+  {
+    memcpy(copied, x, bytes < sizeof x ? bytes : sizeof x);
+    total = sum(copied);
+  }
 }
 
 static void no_wait(void) {
