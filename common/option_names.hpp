@@ -34,7 +34,6 @@ inline constexpr const char* kOptionNames[] = {
     "MARLINE_NETWORK",
     "MARLINE_NODES_AS",
     "MARLINE_NODE_DEVICES",
-    "MARLINE_PREFETCH",
     "MARLINE_PRIORITY",
     "MARLINE_PROGRESS",
     "MARLINE_QUEUES",

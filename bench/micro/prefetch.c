@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Independent tasks that each update one block, in an order that no hardware prefetcher guesses, in more memory than
- * the caches next to the core hold: the time that a software prefetch of dependences (MARLINE_PREFETCH) could hide.
+ * the caches next to the core hold: the time that a software prefetch of dependences could hide. Marline had one, and
+ * programs did not gain from it (docs/design/locality.md).
  * Figures, wall time per task of 1 KiB or 4 KiB: `update_1k_l3`, `update_4k_l3` out of 16 MiB, `update_1k_memory` out
  * of 256 MiB; and `chain_4k_l3`, where a task's successor takes the same block and a random second one.
  */

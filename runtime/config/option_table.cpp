@@ -444,12 +444,6 @@ constexpr Option kOptions[] = {
      "suspended and are untied: `new=numa` is one queue per NUMA domain. `default`: each thread (`core`) has its own "
      "for all.",
      read_queues, show_queues},
-    {"MARLINE_PREFETCH", "0", "a number from 0 to 256",
-     "Cache lines to fetch behind each dependence address of the task that runs next, while the one before it starts. "
-     "0: "
-     "none.",
-     [](Cursor& in, Options& to) { return read_number(in, 0, 256, to.prefetch_lines); },
-     [](Text& out, const Options& from) { show_number(out, from.prefetch_lines); }},
     {"MARLINE_SPIN", "auto", "auto, or microseconds from 0 up",
      "How long an idle worker looks for work before it sleeps. `auto`: short, and shorter with more workers, "
      "or ranks, than cores.",

@@ -138,8 +138,6 @@ struct Options {
   bool progress_strong;  // the watchdog polls
   BarrierKind barrier;
   QueueLevel queues[kPlaceableClasses];
-  // Cache lines to prefetch for each dependence; 0: no prefetch.
-  int prefetch_lines;
   bool shared_queues;  // at least one of `queues` is above kCore
   struct EdgeFilters {
     bool duplicate;

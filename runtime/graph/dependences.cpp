@@ -13,7 +13,6 @@
 #include "config/options.hpp"
 #include "graph/claims.hpp"
 #include "graph/descriptor.hpp"
-#include "graph/footprint.hpp"
 #include "graph/lineage.hpp"
 #include "graph/linking.hpp"
 #include "graph/recorded_graph.hpp"
@@ -360,9 +359,6 @@ template <auto access_one>
     task->references.store(2, relaxed);  // one for the execution, one for the table
   }
   table_reference(task);  // held by the creator, so that no entry that drops the task frees it while edges are made
-  if (options().prefetch_lines != 0) [[unlikely]] {
-    footprint_keep(worker, task, list, count);
-  }
   Linking linking(worker, task);
   linking.record = table->record;
   linking.filters.transitive &= count > 1;  // the tasks that one address leads to are not ordered among themselves

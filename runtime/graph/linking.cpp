@@ -38,7 +38,6 @@ uint64_t bit_of(const Task* task) { return uint64_t{1} << (reinterpret_cast<uint
 [[gnu::noinline]] void add_chunk(Linking& linking) {
   auto* chunk = static_cast<EdgeChunk*>(linking.worker->pool->allocate(sizeof(EdgeChunk)));
   chunk->next = linking.task->edge_chunks;
-  chunk->locators = 0;
   linking.task->edge_chunks = chunk;
   linking.free_edge = chunk->edges;
   linking.free_end = chunk->edges + EdgeChunk::kEdges;

@@ -25,9 +25,6 @@ static_assert(sizeof(Edge) == kEdgeBytes);
 struct EdgeChunk {
   static constexpr int kEdges = 30;
   EdgeChunk* next;
-  // So many entries at the start hold locators, not edges, and then no entry of the chunk holds an edge
-  // (graph/footprint.hpp). Only in a task's first chunk.
-  int locators;
   Edge edges[kEdges];
 };
 

@@ -125,8 +125,6 @@ TEST(Options, Queues) {
   EXPECT_NE(shown(given, true).find("MARLINE_QUEUES = 'new=numa,successor=core,untied=socket'"), std::string::npos);
   EXPECT_FALSE(parse_good({{"MARLINE_QUEUES", "new=core"}}).shared_queues);
   EXPECT_FALSE(parse_good({}).shared_queues);
-  EXPECT_EQ(parse_good({{"MARLINE_PREFETCH", "16"}}).prefetch_lines, 16);
-  EXPECT_EQ(parse_good({}).prefetch_lines, 0);
 }
 
 TEST(Options, Lists) {
@@ -320,8 +318,6 @@ const std::pair<const char*, const char*> kBadValues[] = {
     {"MARLINE_QUEUES", "new=planet"},
     {"MARLINE_QUEUES", "tied=machine"},
     {"MARLINE_QUEUES", "new=numa,"},
-    {"MARLINE_PREFETCH", "257"},
-    {"MARLINE_PREFETCH", "-1"},
     {"MARLINE_PROGRESS", "weak,strong"},
     {"MARLINE_BARRIER", "round"},
     {"MARLINE_TASK_CONSTRAINT", "loose"}};

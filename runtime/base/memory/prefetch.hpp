@@ -6,8 +6,6 @@
 
 namespace marline {
 
-inline void prefetch_for_read(const void* address) { __builtin_prefetch(address, 0); }
-
 // Requests the line for exclusive ownership: a later write needs no second transfer from the core that has the line.
 inline void prefetch_for_write(const void* address) {
 #if defined(__x86_64__)

@@ -5,14 +5,12 @@
 
 #include "base/check.hpp"
 #include "base/sanitizer.hpp"
-#include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"
 #include "exec/worker/announce.hpp"
 #include "exec/worker/cancellation.hpp"
 #include "exec/worker/completion.hpp"
 #include "exec/worker/frames.hpp"
 #include "exec/worker/hold.hpp"
-#include "graph/footprint.hpp"
 #include "sched/held.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
@@ -82,9 +80,6 @@ void flush_other_reports(Worker* worker, const Task* task) {
 [[gnu::always_inline]] inline Task* begin_body(Worker* worker, Task* task, Fiber* fiber) {
   if (worker->reports.count != 0) flush_other_reports(worker, task);
   Task* previous = worker->task;
-  if (options().prefetch_lines != 0) [[unlikely]] {
-    footprint_prefetch_after(worker, task);
-  }
   if (tool::present()) [[unlikely]] {
     announce_start(worker, task, previous);
   }
