@@ -4,11 +4,13 @@
  */
 #include "writer.h"
 
+#include "../../common/environment.h"
 #include "../lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,15 +101,28 @@ static int put_module(struct dl_phdr_info* info, size_t size, void* program) {
   return 0;
 }
 
+static void before_fork(void) { lock_take(&lock); }
+static void after_fork_in_parent(void) { lock_give(&lock); }
+
+/* The record is the parent's; the child is not recorded. */
+static void after_fork_in_child(void) {
+  if (file >= 0) close(file);
+  file = -1;
+  used = 0;
+  lock_give(&lock);
+}
+
 bool writer_open(void) {
-  const char* folder = getenv("MARLINE_CHECK_DIR");
+  const char* folder = trusted_variable("MARLINE_CHECK_DIR");
   if (folder == NULL) return false;
   char path[kPath];
   if (snprintf(path, sizeof path, "%s/accesses.%d", folder, (int)getpid()) >= (int)sizeof path) return false;
-  file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) fprintf(stderr, "marline: check: %s: %s\n", path, strerror(errno));
-  if (file >= 0) PUT(kHead, MARLINE_ACCESSES_MAGIC);
-  return file >= 0;
+  if (file < 0) return false;
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  PUT(kHead, MARLINE_ACCESSES_MAGIC);
+  return true;
 }
 
 void writer_close(void) {

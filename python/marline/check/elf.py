@@ -10,7 +10,7 @@ _OBJECT = 1  # STT_OBJECT
 _TABLES = (2, 11)  # SHT_SYMTAB, SHT_DYNSYM
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Variable:
     address: int  # as linked
     size: int
@@ -20,7 +20,7 @@ class Variable:
 class Variables:
     def __init__(self, path: str) -> None:
         try:
-            self._all = sorted(_read(Path(path).read_bytes()))
+            self._all = sorted(_read(Path(path).read_bytes()), key=lambda one: (one.address, one.size, one.name))
         except (OSError, struct.error, IndexError, UnicodeDecodeError):
             self._all = []  # without names, addresses are shown
         self._addresses = [one.address for one in self._all]
