@@ -46,6 +46,7 @@ WRONG = {
     "reader_writes": ("flag", r"in is not enough, it must be depend\(inout: flag\) to the task \(reader_writes"),
     "halo": ("bytes 56..63 of x", r"add depend\(in: byte 0 of x\) to the task \(halo"),
     "copy_missing": ("bytes 0..", r"add depend\(in: byte 0 of x\) to the task \(copy_missing"),
+    "missing_after_fork": ("bytes 0..63 of x", r"add depend\(in: byte 0 of x\) to the task \(missing_in"),
     "no_wait": ("flag", r"a taskwait \(or taskwait depend\(in: flag\)\) before no_wait dependences.c:{too soon}"),
     "wait_for_grandchild": ("flag", r"a taskwait before wait_for_grandchild"),
     "freed": ("bytes 0..63 of a block of 64 bytes", r"a taskwait .*before freed dependences.c:{freed}"),
@@ -64,6 +65,14 @@ def test_finds(marline, program, case, threads):
     clause = re.sub(r"{(.+?)}", lambda mark: f"{line_of(mark[1])}", clause)
     assert re.search(rf"^  object: {re.escape(thing)}", result.stderr, re.M), result.stderr
     assert re.search(rf"^  missing: .*{clause}", result.stderr, re.M), result.stderr
+
+
+def test_a_child_leaves_the_record_alone(marline, program):
+    def tasks(case: str) -> int:
+        result = marline("check", "--dependences", "-t", "2", program, case)
+        return int(re.search(r", of (\d+) tasks in 1 process$", result.stderr, re.M)[1])
+
+    assert tasks("missing_after_fork") == tasks("atomic_right") + tasks("missing_in")
 
 
 def test_both_lines_are_named(marline, program):

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* GCC 12 does not know inoutset. */
 #if defined(__clang__)
@@ -253,6 +255,15 @@ static void loop_right(void) {
   total = sum(x);
 }
 
+/* The child ends in order, and leaves the record of its parent alone. */
+static void missing_after_fork(void) {
+  atomic_right();
+  fflush(stdout);
+  if (fork() == 0) exit(0);
+  wait(NULL);
+  missing_in();
+}
+
 #define CASE(name) {#name, name}
 static const struct {
   const char* name;
@@ -262,7 +273,8 @@ static const struct {
              CASE(wait_for_grandchild), CASE(group_right),       CASE(freed),         CASE(heap_right),
              CASE(stack_right),         CASE(reduction_by_luck), CASE(atomic_right),  CASE(critical_right),
              CASE(commutative_right),   CASE(set_right),         CASE(strides_right), CASE(undeferred_right),
-             CASE(wait_on_one_right),   CASE(wait_on_other),     CASE(detach_right),  CASE(loop_right)};
+             CASE(wait_on_one_right),   CASE(wait_on_other),     CASE(detach_right),  CASE(loop_right),
+             CASE(missing_after_fork)};
 
 static double regions_right(void) {
   double result = 0;
