@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The writer's dependence is in: it runs beside the reader, which is in too.
+// Expect: race x; missing out(x) on the task that holds 'x = 1'
+#include <stdio.h>
+
+static int x, y;
+
+static int run(void) {
+#pragma omp task depend(in : x)
+  x = 1;
+#pragma omp task depend(in : x) depend(out : y)
+  y = x + 1;
+#pragma omp taskwait
+  return y != 2;
+}
+
+int main(void) {
+  int failed = 0;
+#pragma omp parallel
+#pragma omp single
+  failed = run();
+  printf("%s\n", failed ? "wrong" : "right");
+  return failed;
+}

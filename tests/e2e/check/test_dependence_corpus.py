@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small programs whose first lines say what `marline check --dependences` must find in them: tests/dependences/right
+and wrong. `Expect: clean`, or `Expect: race NAME; missing KIND...` with the variable and the clause."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import LLVM, SECONDS
+
+FOUND = 123
+CORPUS = Path(__file__).resolve().parents[2] / "dependences"
+PROGRAMS = sorted(CORPUS.glob("*/*.c"))
+# The finding is right, and the advice would mend it, but there is a shorter way that the program's text names.
+OTHER_ADVICE = {"column_for_row", "taskloop_unordered"}
+SAYS = {"in": "depend(in:", "out": "depend(inout:", "inout": "depend(inout:", "taskwait": "a taskwait"}
+
+
+def expectation(source: Path) -> tuple[str, str] | None:
+    """The variable and the clause; None: no finding."""
+    line = re.search(r"^// Expect: (.*)$", source.read_text(), re.M)[1]
+    found = re.match(r"race (\w+)\S*; missing (\w+)", line)
+    assert found or line == "clean", f"{source.name}: {line}"
+    return (found[1], found[2]) if found else None
+
+
+@pytest.mark.parametrize("compiler", ["gcc-12", "clang-19"])
+@pytest.mark.parametrize("source", PROGRAMS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_program(marline, build, tmp_path, source, compiler):
+    if "inoutset" in re.sub("mutexinoutset", "", source.read_text()) and compiler == "gcc-12":
+        pytest.skip("GCC 12 does not know inoutset")
+    built, program = tmp_path / "program.o", tmp_path / "program"
+    more = [f"-L{LLVM}"] if compiler.startswith("clang") else []
+    compiling = ["-g", "-O1", "-fopenmp", "-fsanitize=thread", "-c", source, "-o", built]
+    linking = ["-fopenmp", built, "-o", program, f"-L{build}/lib/marline", "-lmarline-accesses", *more]
+    for words in (compiling, linking):
+        subprocess.run([compiler, *map(str, words)], check=True, timeout=SECONDS)
+    result = marline("check", "--dependences", "-t", "2", program)
+    expected = expectation(source)
+    if expected is None:
+        assert result.returncode == 0, result.stderr
+        return
+    variable, clause = expected
+    assert result.returncode == FOUND, result.stderr
+    is_block = variable in ("p", "q")  # a pointer's, which has no name
+    assert re.search(rf"^  object: .*{'block' if is_block else variable}\b", result.stderr, re.M), result.stderr
+    if source.stem not in OTHER_ADVICE:
+        assert SAYS[clause] in re.search(r"^  missing: (.*)$", result.stderr, re.M)[1], result.stderr
+
+
+def test_there_are_programs_of_both_kinds():
+    assert {path.parent.name for path in PROGRAMS} == {"right", "wrong"}
