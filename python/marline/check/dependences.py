@@ -143,7 +143,8 @@ def missing(conflict: Conflict, thing: Object, names: Names) -> str:
     if creator:
         other = second if creator is first else first
         kind = "inout" if creator.flags & conflicts.WRITES else "in"
-        clause = f" (or taskwait depend({kind}: {_address(other, thing, conflict)}))" if not other.depth else ""
+        has_clause = not other.depth and any(thing.has(address) for address, _ in other.dependences)
+        clause = f" (or taskwait depend({kind}: {_address(other, thing, conflict)}))" if has_clause else ""
         return f"a taskwait{clause} before {names.place(creator.code)}"
     if not (first.sibling.is_explicit and second.sibling.is_explicit):
         return "a barrier between the two, or a critical around both"
@@ -167,9 +168,9 @@ def _clauses(conflict: Conflict, thing: Object, names: Names) -> list[str]:
     common = [address for address in named[0] if address in named[1]]
     writers = [side for side in conflict.sides if side.flags & conflicts.WRITES]
     is_same = conflict.sides[0].sibling.construct == conflict.sides[1].sibling.construct
-    candidates = common or [*(named[0] if conflict.sides[0] in writers else {}),
-                            *(named[1] if conflict.sides[1] in writers else {})]  # fmt: skip
-    candidates = candidates or [*named[0], *named[1]]
+    candidates = [*(named[0] if conflict.sides[0] in writers else {}),
+                  *(named[1] if conflict.sides[1] in writers else {})]  # fmt: skip
+    candidates = candidates or common or [*named[0], *named[1]]
     address = _nearest(candidates, conflict.low) if candidates else conflict.low
     texts = []
     for side, there in zip(conflict.sides, named):
