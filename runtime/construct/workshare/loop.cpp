@@ -157,10 +157,14 @@ bool next_guided(LoopPlace& place, Atomic<uint64_t>& next) {
     }
     position += count;
   }
+  if (position >= place.iterations) {
+    place.position = place.iterations;
+    return false;
+  }
   place.passed = number + 1;
   place.first = position;
   place.position = place.end = position + count;
-  return position < place.iterations;
+  return true;
 }
 
 bool next_guided_simd(LoopPlace& place, Atomic<uint64_t>& next, uint64_t threads) {

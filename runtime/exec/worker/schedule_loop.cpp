@@ -346,7 +346,7 @@ void schedule_on_this_fiber() {
 
 bool yield_core_until(bool (*done)(const void*), const void* context) {
   constexpr int kYields = 16;
-  if (!oversubscribed()) return false;
+  if (!oversubscribed() || !waits_as_it_likes()) return false;  // give_way notes who keeps the core only then
   Worker* worker = this_worker();
   ++worker->beside.undisturbed;
   if (sleeps_at_once(worker)) return false;
