@@ -8,13 +8,12 @@
  */
 #include "held.h"
 #include "ignored.h"
+#include "next.h"
 #include "tasks.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <threads.h>
 #include <time.h>
@@ -49,16 +48,6 @@ static void note_release(const void* lock, const void* caller) {
 __attribute__((constructor)) static void load_unwinder(void) {
   void* frame[1];
   (void)backtrace(frame, 1); /* the first call loads a library, which must not happen under a lock of the program */
-}
-
-/* libc's function of that name. The first caller looks it up; all callers find the same. */
-static void* next(_Atomic(void*)* found, const char* name) {
-  void* function = atomic_load_explicit(found, memory_order_relaxed);
-  if (function == NULL) {
-    function = dlsym(RTLD_NEXT, name);
-    atomic_store_explicit(found, function, memory_order_relaxed);
-  }
-  return function;
 }
 
 /* Defines a function that takes a lock; `taken` says with which results it has taken the lock. */

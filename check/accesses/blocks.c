@@ -3,23 +3,13 @@
  * The runtime's functions by which compilers create tasks, in front of the runtime: they tell which block of memory has
  * a task's private data. The runtime uses such a block again for later tasks, which OMPT does not report.
  */
+#include "../next.h"
 #include "current.h"
 #include "writer.h"
 
-#include <dlfcn.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #define ENTRY __attribute__((visibility("default")))
-
-static void* next(_Atomic(void*)* found, const char* name) {
-  void* function = atomic_load_explicit(found, memory_order_relaxed);
-  if (function == NULL) {
-    function = dlsym(RTLD_NEXT, name);
-    atomic_store_explicit(found, function, memory_order_relaxed);
-  }
-  return function;
-}
 
 static void note(const void* block, size_t size) {
   if (current_is_recording() && size > 0) PUT(kReused, (uintptr_t)block, (uintptr_t)block + size);

@@ -4,24 +4,12 @@
  * accesses are the current task's.
  */
 #include "../ignored.h"
+#include "../next.h"
 #include "current.h"
 #include "../../common/accesses_format.h"
 
-#include <dlfcn.h>
-#include <stdatomic.h>
-
 #define ENTRY __attribute__((visibility("default"), noinline))
 #define CALLER __builtin_return_address(0)
-
-/* libc's function of that name. The first caller looks it up; all callers find the same. */
-static void* next(_Atomic(void*)* found, const char* name) {
-  void* function = atomic_load_explicit(found, memory_order_relaxed);
-  if (function == NULL) {
-    function = dlsym(RTLD_NEXT, name);
-    atomic_store_explicit(found, function, memory_order_relaxed);
-  }
-  return function;
-}
 
 static void note(const void* to, const void* from, size_t size, const void* caller) {
   if (!current_is_recording() || current_is_inside() || is_ignored(caller)) return;
