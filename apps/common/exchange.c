@@ -4,9 +4,7 @@
  */
 #include "exchange.h"
 
-static int tag_of(bool upwards, int iteration) { return 2 * (iteration % 2) + (upwards ? 1 : 0); }
-
-int exchange_messages(int ranks, int rank, int iteration, Message messages[kMostMessages]) {
+int exchange_messages(int ranks, int rank, int planes, int iteration, Message messages[kMostMessages]) {
   int count = 0;
   for (int turn = 0; turn < 2; ++turn) {
     const bool upper = rank % 2 != turn; /* the neighbour of this turn is above */
@@ -16,8 +14,7 @@ int exchange_messages(int ranks, int rank, int iteration, Message messages[kMost
     }
     for (int half = 0; half < 2; ++half) {
       const bool upwards = half == 1;
-      const bool sends = upwards == upper;
-      messages[count++] = (Message){sends, upper, neighbour, tag_of(upwards, iteration)};
+      messages[count++] = (Message){upwards == upper, upper, neighbour, 2 * (iteration % planes) + upwards};
     }
   }
   return count;

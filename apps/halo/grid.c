@@ -11,7 +11,7 @@
 enum { kCacheLine = 64, kNumbersPerLine = kCacheLine / sizeof(double) };
 
 static double* row_of(const Grid* grid, int iteration, int row) {
-  return grid->planes[iteration % 2] + (size_t)row * grid->stride;
+  return grid->planes[iteration % kPlanes] + (size_t)row * grid->stride;
 }
 
 static double start_of(const Grid* grid, int row, int column) {

@@ -13,6 +13,8 @@
 
 #include "options.h"
 
+enum { kPlanes = 2 }; /* iterations take turns with them */
+
 typedef struct {
   int rows;
   int columns;
@@ -20,7 +22,7 @@ typedef struct {
   int first_row; /* of the whole plane, from 1 */
   int all_rows;
   size_t stride;
-  double* planes[2];
+  double* planes[kPlanes];
 } Grid;
 
 /* False if memory does not suffice. The plane starts as a mode (mode.h). */

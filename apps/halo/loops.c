@@ -11,7 +11,7 @@ static void exchange(const Work* work, int iteration) {
   Message messages[kMostMessages];
   MPI_Request requests[kMostMessages];
   const Grid* grid = work->grid;
-  const int count = exchange_messages(work->ranks, work->rank, iteration, messages);
+  const int count = exchange_messages(work->ranks, work->rank, kPlanes, iteration, messages);
   for (int i = 0; i < count; ++i) {
     const Message* m = &messages[i];
     if (m->sends) {

@@ -56,7 +56,7 @@ void create_tasks(const Work* work, MessageTask send, MessageTask receive) {
   const Grid* grid = work->grid;
   for (int iteration = work->first; iteration < work->last; ++iteration) {
     Message messages[kMostMessages];
-    const int count = exchange_messages(work->ranks, work->rank, iteration, messages);
+    const int count = exchange_messages(work->ranks, work->rank, kPlanes, iteration, messages);
     for (int i = 0; i < count; ++i) {
       (messages[i].sends ? send : receive)(work, iteration, &messages[i]);
     }
