@@ -250,9 +250,7 @@ void* doacross_attach(Worker* worker, Workshare* loop, bool first, const Doacros
 }
 
 void doacross_begin(Worker* worker, const DoacrossNest& nest) {
-  // The nest's loop is entered inside it: in the next block, it would give back the nest's.
-  uint64_t& number = worker->member->workshares_entered;
-  if (number % kWorkshares == kWorkshares - 1) ++number;
+  keep_two_together(worker);
   auto [shared, first] = workshare_enter(worker);
   worker = this_worker();
   doacross_attach(worker, shared, first, nest, 0);

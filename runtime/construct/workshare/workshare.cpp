@@ -16,7 +16,8 @@ Arrival workshare_enter(Worker* worker) {
   const uint64_t number = member->workshares_entered++;
   if (number % kWorkshares == 0) member->block = enter_next_block(member);
   Workshare* shared = &member->block->shares[number % kWorkshares];
-  // relaxed: the lock on the block's way to the team's threads orders this use of the fields after the last one.
+  // relaxed: the thread has got the block under Team::blocks.lock, after all threads had passed its use before. In a
+  // team of one thread it is the same thread.
   uint64_t before = shared->claimed.load(relaxed);
   if (before != number && shared->claimed.compare_exchange_strong(before, number, relaxed, relaxed)) {
     return {shared, true};
@@ -24,6 +25,11 @@ Arrival workshare_enter(Worker* worker) {
   // acquire pairs with workshare_publish: the fields are filled.
   if (shared->ready.load(acquire) < number) wait_at_least(shared->ready, number);
   return {shared, false};
+}
+
+void keep_two_together(Worker* worker) {
+  uint64_t& next = worker->member->workshares_entered;
+  if (next % kWorkshares == kWorkshares - 1) ++next;
 }
 
 void workshare_publish(Worker* worker, Workshare* shared) {
