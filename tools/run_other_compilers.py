@@ -56,7 +56,7 @@ HEAD = """\
 TESTED = {"gcc": [12], "clang": [14, 16, 19, 22], "gfortran": [12]}  # versions
 LIKE = {"gcc": "gcc", "clang": "clang", "gfortran": "gfortran", "flang": "gfortran"}  # whose programs a compiler builds
 LLVM_19 = "/usr/lib/llvm-19/lib"  # has libomp, omp.h and omp-tools.h
-OFFLOAD = "target_offload"  # of those with target regions, the one that is no device program of ours
+OFFLOAD = "target_offload"  # has target regions, and runs on LLVM's libomptarget, not on Marline's devices
 TEST = re.compile(r"(?:programs\.[^.]+\.(\w+)|devices\.[^.]+\.(\w+)\.host)\.t(\d+)")
 SECONDS = 300  # one program, as the tests
 

@@ -46,7 +46,7 @@ struct Task {
   std::unordered_map<uint64_t, Generations> objects;  // of its children's dependences
   std::vector<uint32_t> with_dependences;             // children since the last one on all memory, and that one
   uint32_t all_memory = 0;
-  std::vector<uint32_t> groups;   // those that the task has opened, and before them the one it was made in
+  std::vector<uint32_t> groups;   // taskgroups: the one that the task was created in, then those that it has opened
   std::vector<uint64_t> mutexes;  // sorted; those held
   uint32_t barriers = 0;          // begun
 };

@@ -8,8 +8,10 @@
 //   conflict TIMES LOW HIGH BLOCK SIZE CODE STACK    a block of the heap that LOW lies in, the code that allocated it,
 //                                                    the task on whose stack LOW lies; 0: none
 //   side FLAGS CODE task TASK KIND CONSTRUCT LABEL   twice, the earlier task first; KIND as OMPT's flags
-//   ancestor TASK KIND CONSTRUCT LABEL RELATION      twice: of the two tasks, those whose creator is the same;
-//                                                    RELATION: how many creations below it the accessing task is
+//   ancestor TASK KIND CONSTRUCT LABEL RELATION      twice: each task's ancestor, or the task itself, whose creator
+//   also
+//                                                    created the other task's; RELATION: how many creations below it
+//                                                    the accessing task is
 //   depend ADDRESS TYPE                              after an ancestor: its dependences
 //   total TASKS SEGMENTS ACCESSES IS_INSTRUMENTED IS_COMPLETE
 #include <cinttypes>

@@ -35,7 +35,8 @@ void Shadow::add_to(uint64_t low, Piece& piece, const Access& access) {
   std::erase_if(piece.accesses, [&](const Access& earlier) {
     const bool conflicts =
         ((earlier.flags | access.flags) & kWrites) != 0 && (earlier.flags & access.flags & kIsAtomic) == 0;
-    // Of two reads the order is not asked for: a variable that all tasks read would cost a search for each pair of them.
+    // Of two reads the order is not asked for: a variable that all tasks read would cost a search for each pair of
+    // them.
     const bool is_ordered = earlier.task == access.task || (conflicts && graph_.has_path(earlier.node, access.node));
     if (conflicts && !is_ordered && !mutexes_.have_common(earlier.mutexes, access.mutexes))
       on_conflict_(low, piece.high, earlier, access);

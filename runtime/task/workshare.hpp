@@ -3,7 +3,8 @@
 // The shared part of one worksharing construct (a dynamic loop, sections, a scope with task reductions), and one
 // thread's place in a loop. A team numbers its constructs, from kWorkshares on and from region to region
 // (Team::first_workshare). The shared parts of kWorkshares constructs are a block. The thread that comes first to a
-// block's first construct links it to the block before; the last thread to pass a block gives it back
+// block's first construct links it to the block before. A thread has passed a block when it enters a construct of the
+// next one, and uses nothing of the block any more; the last thread to pass it gives it back
 // (exec/team/workshare_blocks.cpp). So with `nowait` a thread may be ahead of the others by any number of constructs.
 //
 // Invariant: the first thread that comes to construct number k writes k to `claimed`. It fills the fields and publishes

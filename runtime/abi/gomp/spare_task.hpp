@@ -3,8 +3,9 @@
 // Descriptors for tasks of GCC's code that are called where they are created, and are used again for the next such
 // task if nothing else uses them: the worker keeps those of undeferred tasks (Worker::spare_tasks, in_place.hpp), the
 // fiber that of a deferred task that runs at its creation (Fiber::stub, simple_task.hpp). leaves_nothing says whether
-// nothing else uses one (exec/worker/completion.hpp). Invariant: all fields of a kept descriptor that become_task does
-// not set are as in a new descriptor. The worker's list is as long as such tasks were ever nested on it.
+// nothing else uses one (exec/worker/completion.hpp). Invariant: become_task sets some
+// fields of a kept descriptor; all others are as in a new one. The worker's list is as long as such tasks were ever
+// nested on it.
 #pragma once
 
 #include "abi/gomp/task_block.hpp"

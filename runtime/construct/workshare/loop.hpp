@@ -16,7 +16,7 @@ struct LoopRequest {
   uint64_t iterations;
   bool ordered = false;
   // With this function, the loop gets a Workshare whatever its kind. The function is called before any thread
-  // continues, with first = true in the thread that fills the slot.
+  // continues, with first = true in the thread that fills it.
   void (*prepare)(Worker* worker, Workshare* shared, bool first, void* context) = nullptr;
   void* context = nullptr;
   // For tools.
@@ -24,7 +24,7 @@ struct LoopRequest {
   const void* codeptr = nullptr;
 };
 
-// The calling thread enters the loop. False: other threads have taken all chunks.
+// The calling thread enters the loop. False: other threads have taken all chunks. True: there may be some for it.
 bool loop_begin(Worker* worker, const LoopRequest& request);
 
 // The thread's next chunk; false: none is left.

@@ -20,7 +20,8 @@ bool all_at_end(const Team* team) {
                      [](const Member& member) { return member.at_barrier == AtBarrier::kEnd; });
 }
 
-// The members have skipped constructs, and each may have skipped others. The next region starts from member 0's counts.
+// Members may have left the region before different constructs. The next region starts from member 0's counts: they
+// become those of the member that has come furthest.
 void renumber_constructs(Team* team) {
   const Member* last =
       std::max_element(team->members, team->members + team->size,

@@ -11,8 +11,8 @@ namespace marline {
 // By the member's thread. No memory: fatal.
 WorkshareBlock* enter_next_block(Member* member);
 
-// After a cancelled region, whose members have entered different numbers of constructs: all blocks but that of `last`
-// are over, and so are all constructs. By a thread that has all others wait.
+// At the end of a cancelled region, whose members have entered different numbers of constructs: ends all constructs,
+// and gives all blocks back but that of `last`, the member that has come furthest. All other threads wait meanwhile.
 void end_workshare_blocks(Team* team, const Member* last);
 
 }  // namespace marline

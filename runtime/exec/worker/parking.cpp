@@ -64,8 +64,8 @@ template <Reached kReached>
 bool wait_for(Atomic<uint64_t>& word, uint64_t wanted, Interruption interruption) {
   const int spins = spins_before_parking();
   if (comes_soon<kReached>(word, wanted, std::min(spins, kFirstSpins))) return true;
-  if (spins != 0 && comes_after_yields<kReached>(word, wanted)) return true;
-  if (spins != 0 && comes_soon<kReached>(word, wanted, spins)) return true;
+  if (spins != 0 && (comes_after_yields<kReached>(word, wanted) || comes_soon<kReached>(word, wanted, spins)))
+    return true;
   ParkingBucket& bucket = parking_bucket(&word);
   Parked self;
   self.key = &word;

@@ -15,9 +15,10 @@ namespace marline {
 void wait_event(Event* event, const WaitReason& why);
 inline void wait_event(Event* event) { wait_event(event, {WaitKind::kEvent, event, nullptr}); }
 
-// Where threads are more than cores, what the current task waits for may need this core. Gives it up some times until
-// `done(context)`: that takes less than to suspend a task and wake a thread. False: not done yet; there is a task to
-// run instead, or another process keeps the core, or the wait is long, or each thread has a core.
+// Where threads are more than cores, the thread that the current task waits for may need this core. Yields the core, a
+// few times at most, until `done(context)`: some yields take less time than to suspend a task and wake a thread. False:
+// not done yet. Ends early if there is a task to run instead, or if another process keeps the core. Does not yield
+// where each thread has a core, or where the environment says how to wait (OMP_WAIT_POLICY, MARLINE_SPIN).
 [[nodiscard]] bool yield_core_until(bool (*done)(const void* context), const void* context);
 
 // A taskyield: lets other ready tasks run, if there are any, and comes back after them.

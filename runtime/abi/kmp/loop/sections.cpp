@@ -24,7 +24,7 @@ int32_t __kmpc_sections_init(Ident*, int32_t) {
 int32_t __kmpc_next_section(Ident*, int32_t, int32_t count) {
   Worker* worker = this_worker();
   LoopPlace& loop = worker->member->loop;
-  // Without `shared` the region is cancelled, and the thread skips all sections.
+  // Without `shared`, other threads have taken all sections.
   if (loop.shared != nullptr) loop.iterations = static_cast<uint64_t>(count);
   LoopChunk chunk;
   return loop_next(worker, &chunk) ? static_cast<int32_t>(chunk.first) : count;
