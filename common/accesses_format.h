@@ -9,11 +9,13 @@
  *
  * The order of the records is the order of time, as one observer sees it who takes a lock for each record. Therefore:
  *   - kAccesses of a task stand before the record that ends the segment in which they were made. A segment ends at
- *     each of kTask (of the parent), kEnd, kParallel, kParallelEnd, kWaitBegin, kWaitEnd, kAcquired and kReleased.
+ *     each of kTask (of the parent), kEnd, kParallel, kParallelEnd, kWaitBegin, kWaitEnd, kAcquired, kReleased,
+ *     kOperation and kOperationEnd. An operation has one segment.
  *   - a record that says that addresses get another meaning (kAllocated, kReused, kStack) stands before all accesses to
  *     the new object and after all accesses to the old one, if the program is right.
  *
- * Tasks, regions and texts are numbers from 1, each given once in a process. A task is explicit, implicit or initial.
+ * Tasks, regions and texts are numbers from 1, each given once in a process. A task is explicit, implicit or initial,
+ * or stands for an operation of MPI.
  */
 #ifndef MARLINE_COMMON_ACCESSES_FORMAT_H
 #define MARLINE_COMMON_ACCESSES_FORMAT_H
@@ -47,7 +49,10 @@ typedef enum AccessRecord {
   kText = 22,     /* text, its length in bytes, its bytes filled up to whole words */
   kModule = 23,   /* load address (what to subtract for an address as linked), low, high, text of its path */
   kComplete = 24, /* the process came to its end in order */
-  kInstrumented = 25 /* accesses of (some) code are seen; anywhere */
+  kInstrumented = 25, /* accesses of (some) code are seen; anywhere */
+  kOperation = 26, /* task that stands for it, task that started it, code after the call, text of its name. MPI goes on
+                      with the operation while the program does something else; no wait of OpenMP's joins it */
+  kOperationEnd = 27 /* operation, task: what follows in the task comes after the operation */
 } AccessRecord;
 
 /* A read is listed only for bytes that the segment has not written before. */

@@ -37,9 +37,10 @@ static const char kNeverSuspend[] =
     "libhdf5,libnetcdf,libpnetcdf,libadios,libcgns,libsilo,libmedC,libsion,libpioc,libpiof";
 static const char kMoreOption[] = "MARLINE_MPI_NEVER_SUSPEND";
 
-/* Defined by libmarline-trace if that is loaded: the return address of the call that it passes on in this thread. */
+/* Defined by a library that stands in front of libmarline-mpi and passes calls on, if one is loaded: the return address
+ * of the call in this thread. */
 __attribute__((weak, visibility("default"))) const void* marline_trace_caller(void);
-static const char kRecorder[] = "libmarline-trace.";
+static const char kRecorders[] = "libmarline-trace.,libmarline-accesses-mpi.";
 
 /* `prefixes` is a list separated by commas or colons; true if `name` begins with one of them. */
 static bool begins_with_any(const char* name, const char* prefixes) {
@@ -60,7 +61,7 @@ static Caller find_caller(const void* return_address) {
   const char* slash = strrchr(caller.dli_fname, '/');
   const char* name = slash != NULL ? slash + 1 : caller.dli_fname;
   if (begins_with_any(name, kMpiParts)) return kCallerMpi;
-  if (begins_with_any(name, kRecorder) && marline_trace_caller != NULL) return kCallerRecorder;
+  if (begins_with_any(name, kRecorders) && marline_trace_caller != NULL) return kCallerRecorder;
   const char* more = trusted_variable(kMoreOption);
   if (begins_with_any(name, kNeverSuspend) || (more != NULL && begins_with_any(name, more)))
     return kCallerNeverSuspends;

@@ -22,7 +22,7 @@ typedef enum Caller {
   kCallerUser,
   kCallerNeverSuspends, /* a library with global state: the call blocks, but is made as for user code */
   kCallerMpi,           /* the MPI library itself: leave the call as it is */
-  kCallerRecorder,      /* libmarline-trace, which passes a call on; caller_of never returns this */
+  kCallerRecorder,      /* a recorder, which passes a call on; caller_of never returns this */
 } Caller;
 
 /* Which kind of code is at `return_address`. */

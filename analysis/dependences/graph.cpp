@@ -76,6 +76,26 @@ void Graph::create(const uint64_t* words) {
   advance(parent);
 }
 
+void Graph::start_operation(const uint64_t* words) {
+  const auto number = static_cast<uint32_t>(words[0]), starter = static_cast<uint32_t>(words[1]);
+  task(std::max(number, starter));
+  segment(starter);
+  Task& task = tasks_[number];
+  task.parent = starter;
+  task.code = words[2];
+  task.label = words[3];
+  task.region = tasks_[starter].region;
+  task.is_operation = true;
+  task.created = tasks_[starter].current;
+  segment(number);
+  advance(tasks_[starter]);
+}
+
+void Graph::end_operation(uint32_t number, uint32_t waiting) {
+  segment(waiting);
+  add_edge(segment(number), advance(tasks_[waiting]));
+}
+
 void Graph::depend_on(uint32_t number, Task& parent, const Dependence& dependence) {
   Task& task = tasks_[number];
   const bool is_all = dependence.type > ompt_dependence_type_inoutset;
@@ -230,6 +250,8 @@ void Graph::apply(uint64_t kind, const uint64_t* words, uint64_t count) {
       segment(number);
       return;
     }
+    case kOperation: return start_operation(words);
+    case kOperationEnd: return end_operation(number, static_cast<uint32_t>(words[1]));
     case kWaitBegin: return begin_wait(number, words[1]);
     case kWaitEnd: return end_wait(number, words[1]);
     case kAcquired: {

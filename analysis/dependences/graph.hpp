@@ -40,6 +40,7 @@ struct Task {
   Node fulfilled = kNone;
   bool is_detached = false;
   bool is_implicit = false;
+  bool is_operation = false;  // of MPI
   std::vector<Dependence> dependences;
   std::vector<uint32_t> predecessors;
   std::vector<uint32_t> children;                     // that no wait has joined yet
@@ -84,6 +85,8 @@ class Graph {
   void add_edge(Node from, Node to);
   Node advance(Task& task);  // a new segment after the task's current one
   void create(const uint64_t* words);
+  void start_operation(const uint64_t* words);
+  void end_operation(uint32_t number, uint32_t waiting);
   void depend(const uint64_t* words, uint64_t count);
   void depend_on(uint32_t number, Task& parent, const Dependence& dependence);
   void end(uint32_t number);

@@ -7,7 +7,8 @@
 //   module SUBTRACT LOW HIGH TEXT
 //   conflict TIMES LOW HIGH BLOCK SIZE CODE STACK    a block of the heap that LOW lies in, the code that allocated it,
 //                                                    the task on whose stack LOW lies; 0: none
-//   side FLAGS CODE task TASK KIND CONSTRUCT LABEL   twice, the earlier task first; KIND as OMPT's flags
+//   side FLAGS CODE task TASK KIND CONSTRUCT LABEL   twice, the earlier task first; KIND as OMPT's flags, or 0x100 for
+//                                                    an operation of MPI
 //   ancestor TASK KIND CONSTRUCT LABEL RELATION      twice: each task's ancestor, or the task itself, whose creator
 //   also
 //                                                    created the other task's; RELATION: how many creations below it
@@ -29,6 +30,8 @@
 
 namespace marline::dependences {
 namespace {
+
+constexpr uint64_t kOperationKind = 0x100;  // OMPT has no such flag
 
 struct Block {
   uint64_t size;
@@ -180,7 +183,7 @@ void Analysis::apply(uint64_t kind, const uint64_t* words, uint64_t count) {
 void Analysis::print_task(const char* word, uint32_t number) {
   const Task& task = graph_.task(number);
   const uint64_t implicit = task.region != 0 ? ompt_task_implicit : ompt_task_initial;
-  const uint64_t kind = task.is_implicit ? implicit : task.flags;
+  const uint64_t kind = task.is_implicit ? implicit : task.is_operation ? kOperationKind : task.flags;
   std::printf("%s\t%u\t%#" PRIx64 "\t%#" PRIx64 "\t%" PRIu64, word, number, kind, task.code, task.label);
 }
 

@@ -31,6 +31,12 @@ static inline TaskRecord* current(void) {
 /* The number of the current task, or 0. */
 uint64_t current_number(void);
 
+/* Writes down what the current task has accessed up to here. */
+void current_end_segment(void);
+
+/* A number for a task. */
+uint64_t current_new_number(void);
+
 bool current_is_recording(void);
 
 /* Within the recorder, which must not see itself. */

@@ -29,9 +29,11 @@ bool current_is_inside(void) { return inside != 0; }
 void current_enter(void) { ++inside; }
 void current_leave(void) { --inside; }
 
+uint64_t current_new_number(void) { return atomic_fetch_add_explicit(&last_task, 1, memory_order_relaxed) + 1; }
+
 static TaskRecord* new_task(ompt_data_t* data) {
   TaskRecord* task = memory_get(1, sizeof *task);
-  task->number = atomic_fetch_add_explicit(&last_task, 1, memory_order_relaxed) + 1;
+  task->number = current_new_number();
   data->ptr = task;
   return task;
 }
@@ -98,6 +100,8 @@ uint64_t current_number(void) {
   const TaskRecord* task = current();
   return task != NULL ? task->number : 0;
 }
+
+void current_end_segment(void) { end_segment(current()); }
 
 /* A task's code is over. */
 static void end_task(ompt_data_t* data, AccessRecord kind) {

@@ -45,6 +45,10 @@ std::string Layout::mpi(const std::string& implementation) const {
   return parts() + "/" + implementation + "/libmarline-mpi.so";
 }
 
+std::string Layout::accesses_of_mpi(const std::string& implementation) const {
+  return parts() + "/" + implementation + "/libmarline-accesses-mpi.so";
+}
+
 std::string Layout::trace(const std::string& implementation) const {
   return parts() + (implementation.empty() ? "" : "/" + implementation) + "/libmarline-trace.so";
 }

@@ -29,6 +29,7 @@ class Layout {
   std::string trace(const std::string& implementation) const;
   std::string checker() const { return parts() + "/libmarline-check.so"; }
   std::string accesses() const { return parts() + "/libmarline-accesses.so"; }
+  std::string accesses_of_mpi(const std::string& implementation) const;
 
   // `library`, if it is there; otherwise a refusal with the remedy.
   static std::string require(const std::string& library, const std::string& remedy);

@@ -115,6 +115,8 @@ std::vector<Variable> marline_environment(const Options& options, const Layout& 
   if (!options.check.empty()) {
     added.emplace_back("MARLINE_CHECK_DIR", options.check);
     libraries.push_back(Layout::require(options.accesses ? layout.accesses() : layout.checker(), kInstallAgain));
+    if (options.accesses && !options.mpi.empty())
+      libraries.push_back(Layout::require(layout.accesses_of_mpi(options.mpi), kInstallAgain));
   }
   if (!options.mpi.empty()) libraries.push_back(Layout::require(layout.mpi(options.mpi), kInstallAgain));
   libraries.push_back(layout.runtime());

@@ -14,13 +14,18 @@ WRITES, FREES = 1, 4
 @dataclass(frozen=True)
 class Task:
     number: int
-    kind: int  # OMPT's flags
+    kind: int  # OMPT's flags, or 0x100
     construct: int  # a code address, or 0
     label: str
 
     @property
     def is_explicit(self) -> bool:
         return bool(self.kind & 0x4)
+
+    @property
+    def is_operation(self) -> bool:
+        """Of MPI: the label is the function that started it, the construct that call."""
+        return bool(self.kind & 0x100)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 """`marline check --dependences`: the conflicts of all processes as text, each with the clause that is missing. Standard
 library only."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from marline import symbolizer
@@ -13,6 +13,7 @@ from marline.errors import say
 from marline.layout import Layout
 
 IN, MUTEXINOUTSET, INOUTSET = 1, 4, 7
+NO_CLAUSE = "an order between the two"
 NAMES = {1: "in", 2: "out", 3: "inout", 4: "mutexinoutset", 7: "inoutset"}
 HOW = ("compile with -fsanitize=thread -g, link without -fsanitize=thread and with -L{} -lmarline-accesses "
        "(docs/guide/dependences.md)")  # fmt: skip
@@ -89,6 +90,8 @@ class Names:
         return (found.name, found.address + module.base, found.size) if found else None
 
     def task(self, task: Task) -> str:
+        if task.is_operation:
+            return task.label
         if not task.is_explicit:
             return "an implicit task" if task.kind & 0x2 else "the initial task"
         name = f'task "{task.label}"' if task.label else "the task"
@@ -138,6 +141,30 @@ class Object:
 
 def missing(conflict: Conflict, thing: Object, names: Names) -> str:
     """What would order the two accesses."""
+    waits = [_wait_for(side, conflict, names) for side in conflict.sides if side.task.is_operation]
+    if not waits:
+        return _order(conflict, thing, names)
+    # The task that has started an operation, if another one must come before or after it, needs its clauses, too.
+    starters = [replace(side, depth=side.depth - 1) if side.task.is_operation else side for side in conflict.sides]
+    if any(side.depth < 0 for side in starters):
+        return waits[0]
+    clauses = _clauses(replace(conflict, sides=starters), thing, names)
+    return "; ".join([*dict.fromkeys(waits), *(text for text in clauses if text != NO_CLAUSE)])
+
+
+def _wait_for(side: Side, conflict: Conflict, names: Names) -> str:
+    """When the request must be known to be complete."""
+    other = conflict.sides[0] if side is conflict.sides[1] else conflict.sides[1]
+    if side.depth:
+        when = f"the end of {names.task(side.sibling)}"
+    elif other.depth < 0 or other.task.is_operation:
+        when = names.place(other.code)
+    else:
+        when = f"{names.task(other.sibling)} is created"
+    return f"a wait for the request of {side.task.label} (MPI_Wait, MPI_Test) before {when}"
+
+
+def _order(conflict: Conflict, thing: Object, names: Names) -> str:
     first, second = conflict.sides
     creator = next((side for side in conflict.sides if side.depth < 0), None)
     if creator:
@@ -191,7 +218,7 @@ def _clauses(conflict: Conflict, thing: Object, names: Names) -> list[str]:
         deeper = [side for side in conflict.sides if side.depth]
         texts = [f"a taskwait at the end of {names.task(side.sibling)}, as its clause covers those below only then"
                  for side in deeper]  # fmt: skip
-    return texts or ["an order between the two"]
+    return texts or [NO_CLAUSE]
 
 
 def add(report: Report, result: Result) -> None:
