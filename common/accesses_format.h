@@ -52,7 +52,8 @@ typedef enum AccessRecord {
   kInstrumented = 25, /* accesses of (some) code are seen; anywhere */
   kOperation = 26, /* task that stands for it, task that started it, code after the call, text of its name. MPI goes on
                       with the operation while the program does something else; no wait of OpenMP's joins it */
-  kOperationEnd = 27 /* operation, task: what follows in the task comes after the operation */
+  kOperationEnd = 27 /* operation, task: what follows in the task comes after the operation. 0 for the task: what
+                        threads without tasks do from here on, to fulfil events, comes after it */
 } AccessRecord;
 
 /* A read is listed only for bytes that the segment has not written before. */

@@ -92,8 +92,16 @@ void Graph::start_operation(const uint64_t* words) {
 }
 
 void Graph::end_operation(uint32_t number, uint32_t waiting) {
+  const Node operation = segment(number);
+  if (waiting == 0) {
+    const Node node = add_node();
+    add_edge(operation, node);
+    add_edge(outside_, node);
+    outside_ = node;
+    return;
+  }
   segment(waiting);
-  add_edge(segment(number), advance(tasks_[waiting]));
+  add_edge(operation, advance(tasks_[waiting]));
 }
 
 void Graph::depend_on(uint32_t number, Task& parent, const Dependence& dependence) {
@@ -158,6 +166,8 @@ void Graph::fulfil(uint32_t number, uint32_t by) {
   if (by != 0) {
     add_edge(segment(by), node);
     advance(tasks_[by]);
+  } else {
+    add_edge(outside_, node);
   }
   Task& task = this->task(number);
   task.fulfilled = node;

@@ -99,6 +99,7 @@ class Graph {
   void end_region(uint32_t number, uint32_t encountering);
 
   std::vector<Task> tasks_;
+  Node outside_ = kNone;  // the last operation whose end a thread without tasks has seen, after all such before
   std::vector<Region> regions_;
   std::vector<std::vector<uint32_t>> groups_;  // the members of each taskgroup
   std::vector<int32_t> first_;                 // of a node's incoming edges

@@ -19,9 +19,9 @@ uint64_t marline_accesses_start(const char* name, const void* code) {
 
 void marline_accesses_end(uint64_t operation) {
   const TaskRecord* task = current();
-  if (task == NULL) return;
-  current_end_segment();
-  PUT(kOperationEnd, operation, task->number);
+  if (!current_is_recording()) return;
+  if (task != NULL) current_end_segment();
+  PUT(kOperationEnd, operation, task != NULL ? task->number : 0);
 }
 
 void marline_accesses_note(uint64_t operation, uintptr_t address, size_t size, bool is_write, const void* code) {

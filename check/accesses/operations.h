@@ -16,7 +16,7 @@
  * call. 0: nothing is recorded here. */
 MARLINE_ACCESSES_API uint64_t marline_accesses_start(const char* name, const void* code);
 
-/* `operation` has come to its end, and the current task knows. */
+/* `operation` has come to its end, and the current task knows, or a thread that is not OpenMP's. */
 MARLINE_ACCESSES_API void marline_accesses_end(uint64_t operation);
 
 /* The operation, or with 0 the current task, accesses `size` bytes. */
