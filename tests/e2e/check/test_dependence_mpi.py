@@ -63,5 +63,6 @@ def test_finds(marline, program, case):
     assert "1 pair of accesses that is not ordered" in result.stderr
     reused = next(at for at, line in enumerate(SOURCE.read_text().splitlines(), 1) if "here: reused" in line)
     thing, access, clause = WRONG[case]
-    for pattern in (rf"  object: {re.escape(thing)}$", access, rf"  missing: {clause.replace('{reused}', str(reused))}"):
+    clause = clause.replace("{reused}", str(reused))
+    for pattern in (rf"  object: {re.escape(thing)}$", access, rf"  missing: {clause}"):
         assert re.search(pattern, result.stderr, re.M), result.stderr
