@@ -23,7 +23,7 @@ namespace {
 
 ClusterHead* g_head = nullptr;  // a program has only one cluster
 
-void send_to_node(const Message& message, BlobWriter& blob) { send_blob(*node_job(), message.to, blob); }
+void send_to_node(const Message& message, BlobWriter& blob, bool) { send_blob(*node_job(), message.to, blob); }
 void report_here(const Message& message) { g_head->report(message); }
 void start_task_here(uint64_t index, TaskNumber task, KernelStart*) { g_head->start_here(index, task); }
 

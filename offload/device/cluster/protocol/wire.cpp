@@ -37,11 +37,12 @@ char* take_placed(int peer) {
 
 }  // namespace
 
-void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob) {
+void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob, uint32_t flags) {
   size_t bytes = blob.bytes() - kBlobFront;
   char* memory = blob.take();
   count_up(cluster_statistics().sent, static_cast<int64_t>(bytes));
   Frame frame = frame_of(ClusterFrame::kMessage);
+  frame.flags = flags;
   frame.a = cluster_times().now_if_wanted();
   if (bytes <= kMostWords * sizeof(uint64_t)) {
     frame.words = static_cast<uint16_t>(bytes / sizeof(uint64_t));

@@ -11,8 +11,9 @@ namespace marline::offload::device {
 using namespace cluster;
 using namespace wire;
 
-// Sends the blob. It must have kBlobFront free bytes before its data, and must not be used afterwards. Any thread.
-void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob);
+// Sends the blob. It must have kBlobFront free bytes before its data, and must not be used afterwards. `flags`: of the
+// frame. Any thread.
+void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob, uint32_t flags = 0);
 
 // As ExtensionFrames::place, for frames with bulk data: allocates memory for the bulk data. Several frames may be
 // placed before the first of them is delivered.

@@ -443,11 +443,21 @@ void ClusterNode::note_unreported_ends() {
   }
 }
 
+// Whether the next message that the commands send goes to the same node as the one at `i`. Node 0 sends itself reports.
+bool ClusterNode::is_followed(const List<WorkerCommand>& commands, size_t i) const {
+  if (commands[i].action != WorkerAction::kSend || side_.report != nullptr) return false;
+  const NodeNumber to = commands[i].message.to;
+  while (++i < commands.count()) {
+    if (commands[i].action == WorkerAction::kSend) return commands[i].message.to == to;
+  }
+  return false;
+}
+
 void ClusterNode::execute_all() {
   while (!worker_.commands.is_empty()) {
     List<WorkerCommand> commands;
     commands.swap(worker_.commands);
-    for (WorkerCommand& command : commands) execute(command);
+    for (size_t i = 0; i < commands.count(); ++i) execute(commands[i], is_followed(commands, i));
   }
 }
 
@@ -470,9 +480,9 @@ void ClusterNode::pump() {
   note_unreported_ends();
 }
 
-void ClusterNode::execute(WorkerCommand& command) {
+void ClusterNode::execute(WorkerCommand& command, bool is_followed) {
   switch (command.action) {
-    case WorkerAction::kSend: return send(command.message);
+    case WorkerAction::kSend: return send(command.message, is_followed);
     // ClusterNode::merge has merged the bytes already.
     case WorkerAction::kMerge: return;
     case WorkerAction::kReady:
@@ -486,7 +496,7 @@ void ClusterNode::execute(WorkerCommand& command) {
 }
 
 // Sends a message of the core's Worker, with the data that belongs to it.
-void ClusterNode::send(Message& message) {
+void ClusterNode::send(Message& message, bool is_followed) {
   if (message.kind == MessageKind::kReport && side_.report != nullptr) return side_.report(message);
   if (message.kind == MessageKind::kFetch) message.copy = replica(message.range).number();
   BlobWriter blob(kBlobFront);
@@ -501,7 +511,7 @@ void ClusterNode::send(Message& message) {
   } else if (message.kind == MessageKind::kMerged && checks_) {
     blob.words(merged_.buffer, merged_.first, merged_.end, merged_.count);
   }
-  side_.send(message, blob);
+  side_.send(message, blob, is_followed);
 }
 
 // Starts a task whose inputs have arrived.

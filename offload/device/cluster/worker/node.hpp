@@ -69,8 +69,9 @@ struct KernelStart : Work {
 
 // The functions that are different for the program's node and for a worker's node.
 struct ClusterSide {
-  // Sends a message to another node, with the data that belongs to it.
-  void (*send)(const Message& message, BlobWriter& blob);
+  // Sends a message to another node, with the data that belongs to it. `is_followed`: the next message to the same node
+  // comes at once, and the two may travel together.
+  void (*send)(const Message& message, BlobWriter& blob, bool is_followed);
   // Hands a message of this node's Worker to the head in the same process. Null in a worker: the head is in another
   // process.
   void (*report)(const Message& message);
@@ -227,9 +228,10 @@ class ClusterNode {
   [[nodiscard]] KernelStart* kernel_of(const WorkerCommand& command);
   [[nodiscard]] const List<ClusterRange>& written_by(const Started& started) const;
   void take(Message& message, BlobReader& rest);
-  void execute(WorkerCommand& command);
+  void execute(WorkerCommand& command, bool is_followed);
   void execute_all();
-  void send(Message& message);
+  void send(Message& message, bool is_followed);
+  bool is_followed(const List<WorkerCommand>& commands, size_t i) const;
   void start(const WorkerCommand& command);
   void list_comparisons(uint64_t index, List<Comparison>& to);
   [[nodiscard]] bool may_postpone(const Started& started, const WorkerCommand& command);

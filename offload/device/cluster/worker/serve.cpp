@@ -67,11 +67,11 @@ void send_times() {
 // Sends the recorded times to the program before each message except kFetch. So the program has the times of a task
 // before it learns that the task has ended. A node that runs no task, and only answers requests for bytes, sends its
 // times before its answers.
-void send(const Message& message, BlobWriter& blob) {
+void send(const Message& message, BlobWriter& blob, bool is_followed) {
   WireUse use;
   if (!use.is_possible()) return;
   if (message.kind != MessageKind::kFetch) send_times();
-  send_blob(*g_job, message.to, blob);
+  send_blob(*g_job, message.to, blob, is_followed ? kMayWait : 0);
 }
 
 // The program gets the pointers before it learns that the task has ended, as the node sends the task's end later, on
