@@ -140,6 +140,7 @@ struct alignas(kCacheLine) Member {
   uint64_t singles_entered = 0;
   // In a cancelled region: set from copyprivate to the barrier after it (construct/workshare/single.hpp)
   bool copies = false;
+  bool won_single = false;  // it has run the last `single` that it came to: a guess for the next one
   // For tools: a thread other than 0 that has come to the region's end. Once the last thread arrives there, the tasks
   // around the region may end at any time.
   bool is_leaving = false;

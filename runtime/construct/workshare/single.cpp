@@ -45,7 +45,11 @@ bool single_enter(Worker* worker, SingleEnd end, const void* codeptr) {
   } else {
     // relaxed: the block's effects become visible by the barrier after the construct, or by the program's own means
     // (nowait).
-    executes = taken.load(relaxed) == number && taken.compare_exchange_strong(number, number + 1, relaxed);
+    // A thread that has lost the last construct looks first, for it may be behind the others by more, and need not take
+    // the line from them. One that has won it is likely to be the first again: a look would make two transfers of one.
+    const bool may_win = member->won_single || taken.load(relaxed) == number;
+    executes = may_win && taken.compare_exchange_strong(number, number + 1, relaxed);
+    member->won_single = executes;
   }
   announce(worker, executes, end, codeptr);
   return executes;
