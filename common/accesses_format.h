@@ -45,15 +45,17 @@ typedef enum AccessRecord {
   kFreed = 18,       /* task or 0, address, code after the call: counts as a write of the whole block */
   kReused = 19,      /* low, high: what lay there is no more, without the program's doing (memory of tasks) */
   kStack = 20,    /* task, low, high: the task's own frames lie there until its kEnd. Also ends older objects there */
-  kPrivate = 21,  /* low, high: thread-local storage of a thread; accesses are not compared */
+  kPrivate = 21,  /* low, high: thread-local storage, or a thread's copies of task reduction variables; accesses are not
+                     compared, up to a kAllocated there */
   kText = 22,     /* text, its length in bytes, its bytes filled up to whole words */
   kModule = 23,   /* load address (what to subtract for an address as linked), low, high, text of its path */
   kComplete = 24, /* the process came to its end in order */
   kInstrumented = 25, /* accesses of (some) code are seen; anywhere */
   kOperation = 26, /* task that stands for it, task that started it, code after the call, text of its name. MPI goes on
                       with the operation while the program does something else; no wait of OpenMP's joins it */
-  kOperationEnd = 27 /* operation, task: what follows in the task comes after the operation. 0 for the task: what
+  kOperationEnd = 27, /* operation, task: what follows in the task comes after the operation. 0 for the task: what
                         threads without tasks do from here on, to fulfil events, comes after it */
+  kOnDevice = 28      /* task: a target region of it runs on a device, where its accesses are not seen */
 } AccessRecord;
 
 /* A read is listed only for bytes that the segment has not written before. */

@@ -55,6 +55,8 @@ typedef enum ompt_callbacks_t {
   ompt_callback_mutex_acquired = 27,
   ompt_callback_nest_lock = 28,
   ompt_callback_target_emi = 33,
+  ompt_callback_target_data_op_emi = 34,
+  ompt_callback_target_submit_emi = 35,
   ompt_callback_target_map_emi = 36
 } ompt_callbacks_t;
 

@@ -65,6 +65,7 @@ class Analysis {
   void add_free(const uint64_t* words);
   void allocate(const uint64_t* words);
   bool is_private(uint64_t address) const;
+  void end_private(uint64_t low, uint64_t high);
   Access access_of(uint32_t task, uint8_t flags, uint64_t code);
   void print_task(const char* word, uint32_t number);
   void print_ancestors(const Finding& finding);
@@ -79,7 +80,7 @@ class Analysis {
   std::map<uint64_t, Block> blocks_;
   std::map<uint64_t, Stack> stacks_;
   std::map<uint64_t, uint64_t> private_;
-  uint64_t tasks_ = 0, accesses_ = 0;
+  uint64_t tasks_ = 0, accesses_ = 0, on_device_ = 0;  // target regions
   bool is_instrumented_ = false, is_complete_ = false;
 };
 
@@ -128,6 +129,12 @@ bool Analysis::is_private(uint64_t address) const {
   return range != private_.begin() && address < std::prev(range)->second;
 }
 
+void Analysis::end_private(uint64_t low, uint64_t high) {
+  auto range = private_.upper_bound(low);
+  if (range != private_.begin() && std::prev(range)->second > low) --range;
+  while (range != private_.end() && range->first < high) range = private_.erase(range);
+}
+
 void Analysis::add_accesses(const uint64_t* words, uint64_t count) {
   const auto task = static_cast<uint32_t>(words[0]);
   for (uint64_t i = 1; i + 2 < count; i += 3) {
@@ -158,7 +165,7 @@ void Analysis::add_free(const uint64_t* words) {
 void Analysis::apply(uint64_t kind, const uint64_t* words, uint64_t count) {
   switch (kind) {
     case kAccesses: return add_accesses(words, count);
-    case kAllocated: return allocate(words);
+    case kAllocated: end_private(words[1], words[1] + words[2]); return allocate(words);
     case kFreed: return add_free(words);
     case kReused: return shadow_.forget(words[0], words[1]);
     case kStack:
@@ -174,6 +181,7 @@ void Analysis::apply(uint64_t kind, const uint64_t* words, uint64_t count) {
                   words[3]);
       return;
     case kInstrumented: is_instrumented_ = true; return;
+    case kOnDevice: ++on_device_; return;
     case kComplete: is_complete_ = true; return;
     case kTask: ++tasks_; [[fallthrough]];
     default: return graph_.apply(kind, words, count);
@@ -226,8 +234,8 @@ void Analysis::print(const Finding& finding) {
 
 void Analysis::print() {
   for (const auto& [key, finding] : findings_) print(finding);
-  std::printf("total\t%" PRIu64 "\t%zu\t%" PRIu64 "\t%d\t%d\n", tasks_, graph_.nodes(), accesses_, is_instrumented_,
-              is_complete_);
+  std::printf("total\t%" PRIu64 "\t%zu\t%" PRIu64 "\t%d\t%d\t%" PRIu64 "\n", tasks_, graph_.nodes(), accesses_,
+              is_instrumented_, is_complete_, on_device_);
 }
 
 // Returns an exit status.

@@ -5,6 +5,7 @@
 #ifndef MARLINE_CHECK_ACCESSES_CURRENT_H
 #define MARLINE_CHECK_ACCESSES_CURRENT_H
 
+#include "../../common/ompt.h"
 #include "granules.h"
 
 #include <stdbool.h>
@@ -15,6 +16,8 @@ typedef struct TaskRecord {
   Granules granules;
   uint64_t stack_low, stack_high; /* of its frames; 0: not known yet */
   bool is_begun;
+  bool is_of_league; /* the initial task of a team of a teams construct */
+  int regions;       /* target regions on the host that it runs, one in the other */
 } TaskRecord;
 
 /* The task that this thread was last seen to run; null: ask current_find. Cleared by each event that may change it. */
@@ -28,11 +31,19 @@ static inline TaskRecord* current(void) {
   return __builtin_expect(task != NULL, 1) ? task : current_find();
 }
 
+/* The record of the task that OMPT's word belongs to; null for a null word. A task that ran before the tool began is an
+ * initial one. */
+TaskRecord* current_record(ompt_data_t* data);
+
 /* The number of the current task, or 0. */
 uint64_t current_number(void);
 
 /* Writes down what the current task has accessed up to here. */
 void current_end_segment(void);
+
+/* The current task has taken the mutex of that number, or is about to release it. */
+void current_acquired(uint64_t mutex);
+void current_released(uint64_t mutex);
 
 /* A number for a task. */
 uint64_t current_new_number(void);

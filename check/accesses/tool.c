@@ -6,6 +6,7 @@
  */
 #include "../../common/ompt.h"
 #include "current.h"
+#include "devices.h"
 #include "memory.h"
 #include "writer.h"
 
@@ -38,8 +39,7 @@ static TaskRecord* new_task(ompt_data_t* data) {
   return task;
 }
 
-/* A task that ran before the tool began is an initial one. */
-static TaskRecord* record_of(ompt_data_t* data) {
+TaskRecord* current_record(ompt_data_t* data) {
   if (data == NULL) return NULL;
   if (data->ptr == NULL) PUT(kImplicit, new_task(data)->number, 0, 0);
   return data->ptr;
@@ -83,10 +83,10 @@ TaskRecord* current_find(void) {
   ompt_data_t* data = NULL;
   ompt_frame_t* frame = NULL;
   int flags = 0;
-  TaskRecord* task = task_info(0, &flags, &data, &frame, NULL, NULL) != 0 ? record_of(data) : NULL;
+  TaskRecord* task = task_info(0, &flags, &data, &frame, NULL, NULL) != 0 ? current_record(data) : NULL;
   if (task != NULL && !task->is_begun) {
     task->is_begun = true;
-    if ((flags & ompt_task_initial) == 0) note_stack(task, frame);
+    if ((flags & ompt_task_initial) == 0 || task->is_of_league) note_stack(task, frame);
   }
   if (task != NULL && !is_thread_known) {
     is_thread_known = true;
@@ -122,10 +122,10 @@ static void on_task_create(ompt_data_t* encountering, const ompt_frame_t* frame,
                            int has_dependences, const void* code) {
   (void)frame, (void)has_dependences;
   if ((flags & ompt_task_initial) != 0) {
-    record_of(data);
+    current_record(data);
     return;
   }
-  const TaskRecord* parent = record_of(encountering);
+  const TaskRecord* parent = current_record(encountering);
   end_segment(encountering != NULL ? encountering->ptr : NULL);
   const char* label = NULL;
   uint32_t color;
@@ -178,7 +178,7 @@ static void on_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data
 static void on_parallel_begin(ompt_data_t* encountering, const ompt_frame_t* frame, ompt_data_t* region,
                               unsigned threads, int flags, const void* code) {
   (void)frame, (void)threads, (void)flags;
-  const TaskRecord* task = record_of(encountering);
+  const TaskRecord* task = current_record(encountering);
   end_segment(encountering != NULL ? encountering->ptr : NULL);
   region->value = atomic_fetch_add_explicit(&last_region, 1, memory_order_relaxed) + 1;
   PUT(kParallel, region->value, task != NULL ? task->number : 0, (uintptr_t)code);
@@ -187,18 +187,44 @@ static void on_parallel_begin(ompt_data_t* encountering, const ompt_frame_t* fra
 
 static void on_parallel_end(ompt_data_t* region, ompt_data_t* encountering, int flags, const void* code) {
   (void)flags, (void)code;
-  const TaskRecord* task = record_of(encountering);
+  const TaskRecord* task = current_record(encountering);
   PUT(kParallelEnd, region->value, task != NULL ? task->number : 0);
   current_task = NULL;
+}
+
+/* A target region that runs on the host has an initial task there. It counts as a part of the task around it, with a
+ * taskgroup for the barrier at its end. The initial task of a program has no task around it. */
+static TaskRecord* task_around(void) {
+  ompt_data_t* data = NULL;
+  return task_info != NULL && task_info(1, NULL, &data, NULL, NULL, NULL) != 0 ? data->ptr : NULL;
+}
+
+static bool switch_region(ompt_scope_endpoint_t endpoint, ompt_data_t* data) {
+  TaskRecord* task = task_around();
+  const bool begins = endpoint == ompt_scope_begin;
+  if (task == NULL || data->ptr != (begins ? NULL : task)) return false;
+  end_segment(task);
+  task->regions += begins ? 1 : -1;
+  data->ptr = begins ? task : NULL;
+  PUT(begins ? kWaitBegin : kWaitEnd, task->number, ompt_sync_region_taskgroup);
+  return true;
 }
 
 static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* region, ompt_data_t* data, unsigned threads,
                              unsigned index, int flags) {
   (void)threads;
   if (data == NULL) return;
+  const uint64_t number = region != NULL ? region->value : 0; /* 0: initial, and not a team of a league */
+  if ((flags & ompt_task_initial) != 0 && number == 0 && switch_region(endpoint, data)) {
+    current_task = NULL;
+    return;
+  }
   if (endpoint == ompt_scope_begin) {
-    const uint64_t number = region != NULL && (flags & ompt_task_initial) == 0 ? region->value : 0;
-    if (data->ptr == NULL || number != 0) PUT(kImplicit, new_task(data)->number, number, index);
+    if (data->ptr == NULL || number != 0) {
+      TaskRecord* task = new_task(data);
+      task->is_of_league = number != 0 && (flags & ompt_task_initial) != 0;
+      PUT(kImplicit, task->number, number, index);
+    }
   } else if (data->ptr != NULL) {
     end_task(data, kImplicitEnd);
     forget_task(data);
@@ -209,8 +235,10 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* region
 static void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* region, ompt_data_t* data,
                     const void* code) {
   (void)region, (void)code;
-  TaskRecord* task = data != NULL ? record_of(data) : NULL;
+  TaskRecord* task = data != NULL ? current_record(data) : NULL;
   if (task == NULL) return;
+  const bool is_barrier = kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup;
+  if (is_barrier && task->regions != 0) return; /* of a target region's own team */
   end_segment(task);
   PUT(endpoint == ompt_scope_begin ? kWaitBegin : kWaitEnd, task->number, kind);
   current_task = NULL;
@@ -233,6 +261,9 @@ static void on_released(ompt_mutex_t kind, ompt_wait_id_t mutex, const void* cod
   on_mutex(kReleased, mutex);
 }
 
+void current_acquired(uint64_t mutex) { on_mutex(kAcquired, mutex); }
+void current_released(uint64_t mutex) { on_mutex(kReleased, mutex); }
+
 /* The combination of a reduction, which the runtime does under its own lock. */
 static void on_reduction(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* region,
                          ompt_data_t* data, const void* code) {
@@ -241,6 +272,9 @@ static void on_reduction(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint
 }
 
 static void on_suspend(void) { current_task = NULL; }
+
+/* A thread's copy of a task reduction's variable: the tasks that the thread runs use it in turns. */
+static void on_copies(const void* memory, size_t bytes) { PUT(kPrivate, (uintptr_t)memory, (uintptr_t)memory + bytes); }
 
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* tool) {
   (void)device, (void)tool;
@@ -252,6 +286,9 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* to
   task_name = (int (*)(const char**, uint32_t*))lookup("marline_task_info");
   if (observe == NULL || task_stack == NULL) return 0; /* not Marline */
   observe(on_suspend);
+  void (*observe_copies)(void (*)(const void*, size_t)) =
+      (void (*)(void (*)(const void*, size_t)))lookup("marline_copies_observe");
+  if (observe_copies != NULL) observe_copies(on_copies);
   set(ompt_callback_task_create, (ompt_callback_t)on_task_create);
   set(ompt_callback_dependences, (ompt_callback_t)on_dependences);
   set(ompt_callback_task_schedule, (ompt_callback_t)on_schedule);
@@ -262,6 +299,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* to
   set(ompt_callback_mutex_acquired, (ompt_callback_t)on_acquired);
   set(ompt_callback_mutex_released, (ompt_callback_t)on_released);
   set((ompt_callbacks_t)kReduction, (ompt_callback_t)on_reduction);
+  devices_begin(set, task_info);
   return 1;
 }
 

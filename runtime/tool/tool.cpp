@@ -20,6 +20,7 @@ namespace {
 Atomic<ompt::Function> g_callbacks[ompt::kLastCallback + 1] = {};
 Atomic<void (*)()> g_suspend_observer{nullptr};
 Atomic<void (*)(Data*)> g_ready_observer{nullptr};
+Atomic<void (*)(const void*, size_t)> g_copies_observer{nullptr};
 Atomic<void (*)(Data)> g_created_observer{nullptr};
 Atomic<void (*)(Data*, const GraphIteration*)> g_iteration_observer{nullptr};
 Atomic<const marline_target_observer*> g_target_observer{nullptr};
@@ -146,6 +147,10 @@ void observe_suspensions(void (*observer)()) {
   Guard<SpinLock> guard(g_registration_lock);
   g_suspend_observer.store(observer, release);  // acquire: suspending
   g_enabled.store((g_enabled.load(relaxed) & ~event::kSuspend) | observed(), relaxed);
+}
+
+void observe_copies(void (*observer)(const void*, size_t)) {
+  g_copies_observer.store(observer, release);  // acquire: reduction_copies
 }
 
 void observe_readiness(void (*observer)(Data*)) {
@@ -284,6 +289,10 @@ void task_dependence(uint64_t* predecessor_data, uint64_t* successor_data) {
 
 void suspending() {
   if (auto* observer = g_suspend_observer.load(acquire)) observer();  // pairs with observe_suspensions
+}
+
+void reduction_copies(const void* memory, size_t bytes) {
+  if (auto* observer = g_copies_observer.load(acquire)) observer(memory, bytes);  // pairs with observe_copies
 }
 
 void task_ready(uint64_t* task_data) {

@@ -235,6 +235,9 @@ void finalize();
 // above; tool.cpp provides the others.
 ompt::SetResult set_callback(int number, ompt::Function function);
 ompt::Function get_callback(int number);
+// The observer gets the memory of threads' copies of task reduction variables before it is used (reduction_copies).
+void observe_copies(void (*observer)(const void* memory, size_t bytes));
+void reduction_copies(const void* memory, size_t bytes);
 void observe_suspensions(void (*observer)());  // null: no observer any more
 // Of the tool; these end with its callbacks.
 void observe_readiness(void (*observer)(ompt::Data* task));

@@ -73,6 +73,7 @@ class Result:
     accesses: int = 0
     is_instrumented: bool = False
     is_complete: bool = False
+    on_device: int = 0  # target regions
 
 
 def read(helper: Path, record: Path) -> Result:
@@ -110,6 +111,7 @@ def _parse(output: str) -> Result:
         elif word == "total":
             result.tasks, result.accesses = int(rest[0]), int(rest[2])
             result.is_instrumented, result.is_complete = rest[3] == "1", rest[4] == "1"
+            result.on_device = int(rest[5])
     return result
 
 

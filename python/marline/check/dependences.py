@@ -35,6 +35,7 @@ class Report:
     accesses: int = 0
     is_instrumented: bool = False
     incomplete: int = 0
+    on_device: int = 0  # target regions
     found: dict[tuple[str, ...], Found] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
 
@@ -228,6 +229,7 @@ def add(report: Report, result: Result) -> None:
     report.accesses += result.accesses
     report.is_instrumented = report.is_instrumented or result.is_instrumented
     report.incomplete += not result.is_complete
+    report.on_device += result.on_device
     for conflict in result.conflicts:
         thing = Object(conflict, names)
         first, second = conflict.sides
@@ -267,7 +269,11 @@ def finish(folder: Path, layout: Layout, program: str) -> int:
         count = {0: "no accesses that are", 1: "1 pair of accesses that is"}.get(
             len(report.found), f"{len(report.found)} pairs of accesses that are"
         )
+        if report.on_device:
+            regions = f"{report.on_device} target region{'s' * (report.on_device > 1)}"
+            say(f"check: {regions} ran on a device: what the code there accesses is not seen. "
+                "OMP_TARGET_OFFLOAD=disabled runs it on the host")  # fmt: skip
         unfinished = f"; {report.incomplete} did not end in order" if report.incomplete else ""
-        say(f"check: {count} not ordered, of {report.tasks} tasks in {report.processes} "
+        say(f"check: {count} not ordered, of {report.tasks} task{'s' * (report.tasks != 1)} in {report.processes} "
             f"process{'es' * (report.processes > 1)}{unfinished}")  # fmt: skip
     return len(report.found)

@@ -201,6 +201,7 @@ const Entry kEntries[] = {
     {"marline_names_used", erase(names_used)},
     {"marline_counters_read", erase(marline_counters_read)},
     {"marline_suspend_observe", erase(marline_suspend_observe)},
+    {"marline_copies_observe", erase(tool::observe_copies)},
     {"marline_ready_observe", erase(tool::observe_readiness)},
     {"marline_created_observe", erase(tool::observe_creations)},
     {"marline_iteration_observe", erase(tool::observe_iterations)},

@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "exec/worker/suspend.hpp"
 #include "sched/pool_tasks.hpp"
+#include "tool/tool.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -75,6 +76,7 @@ void gcc_reduction_allocate(GccReduction* chain, int threads) {
     std::memset(memory, 0, bytes);
     block[kMemory] = reinterpret_cast<uintptr_t>(memory);
     block[kEnd] = block[kMemory] + block[kBytes] * static_cast<size_t>(threads);
+    tool::reduction_copies(memory, bytes);
   }
 }
 

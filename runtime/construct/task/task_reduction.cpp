@@ -12,6 +12,7 @@
 #include "exec/worker/suspend.hpp"
 #include "sched/pool_tasks.hpp"
 #include "tool/target_observer.hpp"
+#include "tool/tool.hpp"
 
 #include <cstring>
 
@@ -43,6 +44,7 @@ ReductionSet* clang_reductions(const Taskgroup* group) {
 void* make_copy(const ReductionItem& what) {
   size_t bytes = (what.bytes + kCacheLine - 1) & ~(kCacheLine - 1);  // threads do not share lines
   void* copy = shared_allocate(bytes);
+  tool::reduction_copies(copy, bytes);
   if (what.initialise != nullptr) {
     what.initialise(copy, what.original);
   } else {

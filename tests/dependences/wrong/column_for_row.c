@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writers' dependences name the first row, but each task writes a column's own row.
+// Each writer's clause names an element of the first row, but the task writes row i.
 // Expect: race x; missing out(x) on the task that holds 'x[i][j] = i'
 #include <stdio.h>
 
