@@ -7,10 +7,10 @@
 #ifndef MARLINE_CHECK_HELD_H
 #define MARLINE_CHECK_HELD_H
 
+#include "interpose.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-typedef enum LockKind { kMutex, kReaderLock, kWriterLock, kSpinLock } LockKind;
 
 enum { kLockFrames = 8 };
 

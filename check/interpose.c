@@ -1,69 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lock functions of pthreads and C11, in place of libc's: each calls libc's function, and notes the lock that it
- * has taken or is about to release. std::mutex and similar locks are pthread mutexes, so they are included.
+ * The lock functions of pthreads and C11, in place of libc's: each calls libc's function, and reports the lock
+ * (interpose.h). std::mutex and similar locks are pthread mutexes, so they are included.
  *
  * pthread_cond_wait is not among them: it releases the mutex and takes it again inside libc. In between the thread
- * sleeps and cannot suspend a task, so the note may stay.
+ * sleeps and cannot suspend a task, so the lock may count as held.
  */
-#include "held.h"
-#include "ignored.h"
+#include "interpose.h"
+
 #include "next.h"
-#include "tasks.h"
 
 #include <errno.h>
-#include <execinfo.h>
 #include <pthread.h>
-#include <string.h>
 #include <threads.h>
 #include <time.h>
 
 #define ENTRY __attribute__((visibility("default"), noinline))
 
-/* The checker may take a lock itself, for example in backtrace(). Initial-exec: the library is loaded at the start. */
-static _Thread_local int in_checker __attribute__((tls_model("initial-exec")));
-
-static void note_taken(const void* lock, LockKind kind, const void* caller) {
-  if (in_checker || is_ignored(caller)) return;
-  ++in_checker;
-  Held entry = {.lock = lock, .holder = current_holder(), .kind = kind};
-  if (is_task(entry.holder)) {
-    enum { kOwn = 2 }; /* this function and the entry point */
-    void* stack[kLockFrames + kOwn];
-    const int frames = backtrace(stack, kLockFrames + kOwn);
-    entry.frames = frames > kOwn ? frames - kOwn : 0;
-    memcpy(entry.stack, stack + kOwn, (size_t)entry.frames * sizeof stack[0]);
-  }
-  held_add(&entry);
-  --in_checker;
-}
-
-static void note_release(const void* lock, const void* caller) {
-  if (in_checker || is_ignored(caller)) return;
-  ++in_checker;
-  held_remove(lock, current_holder());
-  --in_checker;
-}
-
-__attribute__((constructor)) static void load_unwinder(void) {
-  void* frame[1];
-  (void)backtrace(frame, 1); /* the first call loads a library, which must not happen under a lock of the program */
-}
-
 /* Defines a function that takes a lock; `taken` says with which results it has taken the lock. */
-#define TAKES(name, kind, taken, parameters, arguments)                          \
-  ENTRY int name parameters {                                                    \
-    static _Atomic(void*) found;                                                 \
-    const int result = ((int(*) parameters)next(&found, #name))arguments;        \
-    if (taken) note_taken((const void*)lock, kind, __builtin_return_address(0)); \
-    return result;                                                               \
+#define TAKES(name, kind, taken, parameters, arguments)                               \
+  ENTRY int name parameters {                                                         \
+    static _Atomic(void*) found;                                                      \
+    const int result = ((int(*) parameters)next(&found, #name))arguments;             \
+    if (taken) interpose_taken((const void*)lock, kind, __builtin_return_address(0)); \
+    return result;                                                                    \
   }
 
-#define RELEASES(name, parameters)                                \
-  ENTRY int name parameters {                                     \
-    static _Atomic(void*) found;                                  \
-    note_release((const void*)lock, __builtin_return_address(0)); \
-    return ((int(*) parameters)next(&found, #name))(lock);        \
+#define RELEASES(name, parameters)                                      \
+  ENTRY int name parameters {                                           \
+    static _Atomic(void*) found;                                        \
+    interpose_released((const void*)lock, __builtin_return_address(0)); \
+    return ((int(*) parameters)next(&found, #name))(lock);              \
   }
 
 /* A robust mutex is taken over from a process that died while holding it. */

@@ -150,6 +150,7 @@ void Analysis::allocate(const uint64_t* words) {
   auto old = blocks_.lower_bound(low);
   while (old != blocks_.end() && old->first < low + size) old = blocks_.erase(old);
   blocks_[low] = {size, words[3], false};
+  end_private(low, low + size);
   shadow_.forget(low, low + size);
 }
 
@@ -165,7 +166,7 @@ void Analysis::add_free(const uint64_t* words) {
 void Analysis::apply(uint64_t kind, const uint64_t* words, uint64_t count) {
   switch (kind) {
     case kAccesses: return add_accesses(words, count);
-    case kAllocated: end_private(words[1], words[1] + words[2]); return allocate(words);
+    case kAllocated: return allocate(words);
     case kFreed: return add_free(words);
     case kReused: return shadow_.forget(words[0], words[1]);
     case kStack:

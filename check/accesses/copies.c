@@ -3,7 +3,6 @@
  * memcpy, memmove and memset of the program, in place of libc's: GCC calls them from instrumented code as from any. The
  * accesses are the current task's.
  */
-#include "../ignored.h"
 #include "../next.h"
 #include "current.h"
 #include "../../common/accesses_format.h"
@@ -12,7 +11,7 @@
 #define CALLER __builtin_return_address(0)
 
 static void note(const void* to, const void* from, size_t size, const void* caller) {
-  if (!current_is_recording() || current_is_inside() || is_ignored(caller)) return;
+  if (!current_is_programs(caller)) return;
   TaskRecord* task = current();
   if (task == NULL) return;
   if (from != NULL) granules_add(&task->granules, (uintptr_t)from, size, 0, caller);

@@ -50,9 +50,8 @@ uint64_t current_new_number(void);
 
 bool current_is_recording(void);
 
-/* Within the recorder, which must not see itself. */
-bool current_is_inside(void);
-void current_enter(void);
-void current_leave(void);
+/* Whether the recorder sees what the code around `caller`, a return address, does: the program's code, while there is a
+ * record, and not called by the recorder. */
+bool current_is_programs(const void* caller);
 
 #endif

@@ -7,7 +7,6 @@
  * that was not allocated by instrumented or plain code of the program, but by the runtime, MPI or libc, is none of
  * ours.
  */
-#include "../ignored.h"
 #include "../lock.h"
 #include "current.h"
 #include "writer.h"
@@ -34,16 +33,8 @@ static unsigned first_held, held_count;
 static size_t held_bytes;
 static Lock held_lock;
 
-static bool is_programs(const void* caller) {
-  if (current_is_inside()) return false;
-  current_enter();
-  const bool answer = !is_ignored(caller);
-  current_leave();
-  return answer;
-}
-
 static void* note(void* block, size_t size, const void* caller) {
-  if (block == NULL || !current_is_recording() || !is_programs(caller)) return block;
+  if (block == NULL || !current_is_programs(caller)) return block;
   PUT(kAllocated, current_number(), (uintptr_t)block, size, (uintptr_t)caller);
   return block;
 }
@@ -60,7 +51,7 @@ static void make_room(size_t bytes) {
 }
 
 static void release(void* block, const void* caller) {
-  if (block == NULL || !current_is_recording() || !is_programs(caller)) {
+  if (block == NULL || !current_is_programs(caller)) {
     __libc_free(block);
     return;
   }
@@ -89,7 +80,7 @@ ENTRY int posix_memalign(void** block, size_t alignment, size_t size) {
 }
 
 ENTRY void* realloc(void* block, size_t size) {
-  if (!current_is_recording() || !is_programs(CALLER)) return __libc_realloc(block, size);
+  if (!current_is_programs(CALLER)) return __libc_realloc(block, size);
   if (block != NULL) PUT(kFreed, current_number(), (uintptr_t)block, (uintptr_t)CALLER);
   return note(__libc_realloc(block, size), size, CALLER);
 }

@@ -5,6 +5,7 @@
  * by the thread that runs the task.
  */
 #include "../../common/ompt.h"
+#include "../ignored.h"
 #include "current.h"
 #include "devices.h"
 #include "memory.h"
@@ -26,9 +27,14 @@ static int (*task_stack)(void** low, void** high);
 static int (*task_name)(const char** label, uint32_t* color);
 
 bool current_is_recording(void) { return atomic_load_explicit(&is_recording, memory_order_relaxed); }
-bool current_is_inside(void) { return inside != 0; }
-void current_enter(void) { ++inside; }
-void current_leave(void) { --inside; }
+
+bool current_is_programs(const void* caller) {
+  if (!current_is_recording() || inside != 0) return false;
+  ++inside; /* is_ignored may allocate and copy */
+  const bool answer = !is_ignored(caller);
+  --inside;
+  return answer;
+}
 
 uint64_t current_new_number(void) { return atomic_fetch_add_explicit(&last_task, 1, memory_order_relaxed) + 1; }
 
