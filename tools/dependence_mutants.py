@@ -25,12 +25,13 @@ import sys
 import tempfile
 from array import array
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from instrumented import COMPILING, FOUND, linking
 
 ROOT = Path(__file__).resolve().parents[1]
 APPS = ROOT / "apps"
-FOUND = 123
 HEAD = """\
 <!-- Made by tools/dependence_mutants.py. -->
 # Clauses that were changed, and whether the check notices
@@ -124,6 +125,39 @@ def of_clause(file: str, found: re.Match[str]) -> list[Mutant]:
 Order = list[int]  # of each task in the order of creation: the bits of the tasks that it comes after by dependences
 
 
+def order_of(record: Path) -> Order:
+    """By the clauses alone (OpenMP 5.2, section 15.9.5), from the records of common/accesses_format.h. It shares no
+    code with the check, and does not look at accesses."""
+    kTask, kDependences, kIn, kOut, kInout = 2, 3, 1, 2, 3
+    words = array("Q", record.read_bytes())
+    order: list[int] = []
+    tasks: dict[int, tuple[int, int]] = {}  # by their numbers: the place in `order`, the creator
+    readers: dict[tuple[int, int], list[int]] = {}
+    writer: dict[tuple[int, int], list[int]] = {}  # the last one, if there is one
+    at = 0
+    while at < len(words):
+        kind, count = words[at] & 0xFF, words[at] >> 8
+        values = words[at + 1 : at + 1 + count]
+        at += 1 + count
+        if kind == kTask:
+            tasks[values[0]] = (len(order), values[1])
+            order.append(0)
+        elif kind == kDependences:
+            task, creator = tasks[values[0]]
+            for address, how in zip(values[1::2], values[2::2]):
+                if how not in (kIn, kOut, kInout):
+                    raise SystemExit(f"dependence_mutants: no rule for dependences of type {how}")
+                object_ = (creator, address)
+                before = writer.get(object_, []) + ([] if how == kIn else readers.get(object_, []))
+                for other in set(before) - {task}:
+                    order[task] |= order[other] | 1 << other
+                if how == kIn:
+                    readers.setdefault(object_, []).append(task)
+                else:
+                    writer[object_], readers[object_] = [task], []
+    return order
+
+
 @dataclass(frozen=True)
 class Ran:
     status: int
@@ -131,116 +165,74 @@ class Ran:
     order: Order | None = None
 
 
-def order_of(record: Path) -> Order:
-    """By the clauses alone (OpenMP 5.2, section 15.9.5), from the records of common/accesses_format.h. It shares no
-    code with the check, and does not look at accesses."""
-    kTask, kDependences, kIn, kOut = 2, 3, 1, 2
-    words = array("Q", record.read_bytes())
-    order: list[int] = []
-    index: dict[int, int] = {}
-    parents: dict[int, int] = {}
-    readers: dict[tuple[int, int], list[int]] = {}
-    writers: dict[tuple[int, int], list[int]] = {}
-    at = 0
-    while at < len(words):
-        kind, count = words[at] & 0xFF, words[at] >> 8
-        values = words[at + 1 : at + 1 + count]
-        at += 1 + count
-        if kind == kTask:
-            index[values[0]], parents[values[0]] = len(order), values[1]
-            order.append(0)
-        elif kind == kDependences:
-            task = index[values[0]]
-            for address, how in zip(values[1::2], values[2::2]):
-                key = (parents[values[0]], address)
-                if how not in (kIn, kOut, 3):
-                    raise SystemExit(f"dependence_mutants: no rule for dependences of type {how}")
-                before = writers.get(key, []) + ([] if how == kIn else readers.get(key, []))
-                for other in before:
-                    if other != task:
-                        order[task] |= order[other] | 1 << other
-                if how == kIn:
-                    readers.setdefault(key, []).append(task)
-                else:
-                    writers[key], readers[key] = [task], []
-    return order
-
-
 class Program:
-    """One application in a folder of its own, compiled once; mutants compile one file."""
+    """One application in a folder of its own, compiled once; mutants compile one file. It must have no findings."""
 
     def __init__(self, app: App, prefix: Path, folder: Path, compiler: str) -> None:
         self.app, self.prefix, self.folder, self.compiler = app, prefix, folder / f"{app.name}-{compiler}", compiler
         self.folder.mkdir()
-        self.unchanged = Ran(0, "")
         sources = [path for path in sorted((APPS / app.name).glob("*.c")) if path.name not in app.left_out]
         sources += [APPS / "common" / f"{name}.c" for name in app.common] + [Path(path) for path in app.more]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda path: self.compile(path, self.folder / f"{path.stem}.o"), sources))
         self.objects = {path.stem: self.folder / f"{path.stem}.o" for path in sources}
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda path: self.compile(path, self.objects[path.stem]), sources))
+        self.texts = {file: (APPS / app.name / file).read_text() for file in app.changed}
+        self.unchanged = self.run()
+        if self.unchanged.status != 0:
+            raise SystemExit(f"{app.name} with {compiler}, unchanged: {self.unchanged}")
+
+    def wrapper(self, *words: str) -> None:
+        subprocess.run(["mpicc.openmpi", *words], check=True, env={**os.environ, "OMPI_CC": self.compiler})
 
     def compile(self, source: Path, target: Path) -> None:
-        words = ["mpicc.openmpi", "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-w", "-fopenmp", "-fsanitize=thread",
-                 "-ffp-contract=off", f"-I{APPS / self.app.name}", f"-I{APPS / 'common'}", f"-I{ROOT / 'include'}",
-                 "-c", str(source), "-o", str(target)]  # fmt: skip
-        subprocess.run(words, check=True, env={**os.environ, "OMPI_CC": self.compiler})
+        self.wrapper(*COMPILING, "-std=c11", "-D_GNU_SOURCE", "-w", "-ffp-contract=off", f"-I{APPS / self.app.name}",
+                     f"-I{APPS / 'common'}", f"-I{ROOT / 'include'}", str(source), "-o", str(target))  # fmt: skip
 
-    def link(self, target: Path, changed: dict[str, Path]) -> None:
-        objects = [str(changed.get(stem, made)) for stem, made in self.objects.items()]
-        more = ["-L/usr/lib/llvm-19/lib"] if self.compiler.startswith("clang") else []
-        words = ["mpicc.openmpi", "-fopenmp", *objects, "-o", str(target), f"-L{self.prefix / 'lib' / 'marline'}",
-                 "-lmarline-accesses", "-lm", *more]  # fmt: skip
-        subprocess.run(words, check=True, env={**os.environ, "OMPI_CC": self.compiler})
-
-    def check(self, text: str | None = None, file: str = "") -> Ran:
-        """Of the program with this text in place of the file's."""
+    def run(self, mutant: Mutant | None = None, wants_order: bool = True) -> Ran:
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            changed = {}
-            if text is not None:
-                source = Path(folder) / file
-                source.write_text(text)
-                changed = {source.stem: Path(folder) / "changed.o"}
-                self.compile(source, changed[source.stem])
+            objects = dict(self.objects)
+            if mutant:
+                text, source = self.texts[mutant.file], Path(folder) / mutant.file
+                source.write_text(text[: mutant.begin] + mutant.text + text[mutant.end :])
+                objects[source.stem] = source.with_suffix(".o")
+                self.compile(source, objects[source.stem])
             program = Path(folder) / self.app.name
-            self.link(program, changed)
-            words = [self.prefix / "bin" / "marline", "check", "--dependences", "-t", "1", program, *self.app.arguments]
-            ran = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300,
-                                 cwd=folder, check=False)  # fmt: skip
-            return Ran(ran.returncode, ran.stderr, self.order(program) if ran.returncode == 0 else None)
+            self.wrapper(*map(str, objects.values()), "-o", str(program), *linking(self.compiler, self.prefix), "-lm")
+            ran = self.marline(program, "check", "--dependences")
+            in_order = ran.returncode == 0 and wants_order
+            return Ran(ran.returncode, ran.stderr, self.order(program) if in_order else None)
+
+    def marline(self, program: Path, *how: str, **changes: str) -> subprocess.CompletedProcess[str]:
+        words = [str(self.prefix / "bin" / "marline"), *how, "-t", "1", str(program), *self.app.arguments]
+        return subprocess.run(words, capture_output=True, text=True, timeout=300, cwd=program.parent, check=False,
+                              env={**os.environ, **changes})  # fmt: skip
 
     def order(self, program: Path) -> Order:
-        """From the record of a run of its own, on one thread."""
+        """From the record of a run of its own."""
         folder = program.parent / "record"
         folder.mkdir()
-        words = [self.prefix / "bin" / "marline", "run", "-t", "1", program, *self.app.arguments]
-        places = {"MARLINE_CHECK_DIR": str(folder), "LD_LIBRARY_PATH": str(self.prefix / "lib" / "marline")}
-        subprocess.run([str(word) for word in words], check=True, capture_output=True, timeout=300, cwd=program.parent,
-                       env={**os.environ, **places})  # fmt: skip
+        libraries = str(self.prefix / "lib" / "marline")
+        ran = self.marline(program, "run", MARLINE_CHECK_DIR=str(folder), LD_LIBRARY_PATH=libraries)
+        ran.check_returncode()
         (record,) = (path for path in folder.glob("accesses.*") if path.stat().st_size)
         return order_of(record)
 
     def mutants(self) -> list[Mutant]:
         made: list[Mutant] = []
-        for file in self.app.changed:
-            text = (APPS / self.app.name / file).read_text()
+        for file, text in self.texts.items():
             calls = [of_call(file, found) for found in CALL.finditer(text)]
             clauses = [of_clause(file, found) for found in CLAUSE.finditer(text)]
-            for site in [*calls, *clauses]:
-                if site and self.comes_to(text, site[0], bool(calls)):
-                    made += site
+            for site in [*(site for site in calls if self.comes_to(site[0])), *clauses]:
+                made += site
         return made
 
-    def comes_to(self, text: str, site: Mutant, is_call: bool) -> bool:
-        """Whether a call that adds to a list is ever made; clauses are all in use."""
-        if not is_call:
-            return True
-        status = self.check(text[: site.begin] + "{ __builtin_trap(); }" + text[site.end :], site.file).status
-        return status not in (0, FOUND)
+    def comes_to(self, call: Mutant) -> bool:
+        """Whether the call is ever made: a program that traps in its place does not end well."""
+        return self.run(replace(call, text="{ __builtin_trap(); }"), wants_order=False).status not in (0, FOUND)
 
     def judge(self, mutant: Mutant) -> Ran:
-        text = (APPS / self.app.name / mutant.file).read_text()
         try:
-            return self.check(text[: mutant.begin] + mutant.text + text[mutant.end :], mutant.file)
+            return self.run(mutant)
         except subprocess.SubprocessError as error:
             return Ran(-1, str(error))
 
@@ -259,10 +251,6 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         programs = [Program(ALL[name], arguments.build.resolve(), Path(folder), compiler)
                     for name in arguments.app or ALL for compiler in ("gcc-12", "clang-19")]  # fmt: skip
-        for program in programs:
-            program.unchanged = program.check()
-            if program.unchanged.status != 0:
-                raise SystemExit(f"{program.app.name} with {program.compiler}, unchanged: {program.unchanged}")
         drawn = [(program, mutant) for program in programs for mutant in program.mutants()]
         random.Random(arguments.seed).shuffle(drawn)
         drawn = drawn[: arguments.count]

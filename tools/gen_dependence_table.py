@@ -15,11 +15,12 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from instrumented import FOUND, build, lacks
+
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "tests" / "dependences"
 PAGE = ROOT / "docs" / "results" / "dependences.md"
 COMPILERS = {"GCC 12": "gcc-12", "Clang 19": "clang-19"}
-FOUND = 123
 HEAD = """\
 <!-- Made by tools/gen_dependence_table.py, which runs all these programs. Edit them, not this page. -->
 # What the check of dependences finds
@@ -33,21 +34,11 @@ check says is missing, with the place left out where it belongs; the number of f
 """
 
 
-def build(source: Path, compiler: str, folder: Path, libraries: Path) -> Path:
-    program, made = folder / f"{source.stem}-{compiler}", folder / f"{source.stem}-{compiler}.o"
-    more = ["-L/usr/lib/llvm-19/lib"] if compiler.startswith("clang") else []
-    compiling = ["-g", "-O1", "-fopenmp", "-fsanitize=thread", "-c", str(source), "-o", str(made)]
-    linking = ["-fopenmp", str(made), "-o", str(program), f"-L{libraries}", "-lmarline-accesses", *more]
-    for words in (compiling, linking):
-        subprocess.run([compiler, *words], check=True)
-    return program
-
-
-def comment(source: Path) -> tuple[str, str]:
-    """What the program says of itself, and what it expects."""
+def comment(source: Path) -> str:
+    """What the program says of itself."""
     lines = re.findall(r"^// (.*)$", source.read_text(), re.M)[1:]
     at = next(i for i, line in enumerate(lines) if line.startswith("Expect: "))
-    return " ".join(lines[:at]), lines[at][len("Expect: "):]  # fmt: skip
+    return " ".join(lines[:at])
 
 
 def clauses(output: str) -> list[str]:
@@ -58,9 +49,9 @@ def clauses(output: str) -> list[str]:
 
 def judge(source: Path, compiler: str, folder: Path, prefix: Path) -> tuple[int, list[str]] | None:
     """The number of findings and what is missing; None: the compiler does not know the program's clauses."""
-    if compiler == "gcc-12" and re.search(r"\binoutset\b", source.read_text()):
+    if lacks(source, compiler):
         return None
-    program = build(source, compiler, folder, prefix / "lib" / "marline")
+    program = build(source, compiler, folder, prefix)
     ran = subprocess.run([str(prefix / "bin" / "marline"), "check", "--dependences", "-t", "2", str(program)],
                          capture_output=True, text=True, timeout=120, env={**os.environ, "NO_COLOR": "1"})  # fmt: skip
     if ran.returncode not in (0, FOUND):
@@ -85,7 +76,7 @@ def table(kind: str, results: dict[tuple[Path, str], tuple[int, list[str]] | Non
     rows = [f"| program | what it does | {' | '.join(COMPILERS)} |", "|---|---|" + "---|" * len(COMPILERS)]
     for source in sorted(CORPUS.glob(f"{kind}/*.c")):
         cells = [cell(results[source, compiler]) for compiler in COMPILERS.values()]
-        rows.append(f"| `{source.stem}` | {comment(source)[0]} | {' | '.join(cells)} |")
+        rows.append(f"| `{source.stem}` | {comment(source)} | {' | '.join(cells)} |")
     return rows
 
 

@@ -50,6 +50,16 @@ def wait_for(look: Callable[[], Any], context: Callable[[], str]) -> Any:
     pytest.fail(f"in vain: {context()}")
 
 
+def device_flags(build: Path, compiler: str) -> list[str]:
+    """For programs with target regions for processors: GCC's need none. Skips where this build has none of Clang's."""
+    if not compiler.startswith("clang"):
+        return []
+    stub = build / "tests" / "programs" / "offload" / "link" / "clang19"
+    if not (stub / "libomptarget.so").exists():
+        pytest.skip("this build has no programs of Clang 19 for devices")
+    return ["-fopenmp-targets=x86_64-pc-linux-gnu", f"-L{stub}"]
+
+
 def emulated_gpus(build: Path, count: int, **changes: str) -> dict[str, str]:
     """The environment in which LLVM's libomptarget finds so many emulated GPUs. Skips where it cannot."""
     driver = build / "lib" / "marline" / "emulator"

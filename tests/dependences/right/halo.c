@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile depends on both neighbours whose outer cells it reads.
+// Each task reads the outer cells of two neighbouring tiles, and names both tiles.
 // Expect: clean
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The task that reads the count has no order after those that change it, each in one step.
+// Tasks change the count, each in one step. Nothing orders the task that reads it after them.
 // Expect: race x; missing in(x)
 #include <stdio.h>
 

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import CROWDED, PROGRAMS, SECONDS, clean_environment, run
+from conftest import CROWDED, PROGRAMS, SECONDS, clean_environment, device_flags, run
 
 ROOT = Path(__file__).resolve().parents[3]
 FOUND = 123
@@ -140,13 +140,7 @@ def test_under_the_users_launcher(build, exchange):
 @pytest.fixture(params=["gcc-12", "clang-19", "clang-19 -fno-omit-frame-pointer"])
 def frames(request, build, compiled) -> Path:
     compiler, *more = request.param.split()
-    flags = ["-g", "-fopenmp", *more]
-    if compiler.startswith("clang"):
-        stub = build / "tests" / "programs" / "offload" / "link" / "clang19"
-        if not stub.exists():
-            pytest.skip("this build has no programs for devices")
-        flags += ["-fopenmp-targets=x86_64-pc-linux-gnu", f"-L{stub}"]
-    return compiled(compiler, "left_frames.c", *flags)
+    return compiled(compiler, "left_frames.c", "-g", "-fopenmp", *more, *device_flags(build, compiler))
 
 
 def regions(stderr: str) -> int:

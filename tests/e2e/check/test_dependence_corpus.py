@@ -3,15 +3,19 @@
 and wrong. `Expect: clean`, or `Expect: race NAME; missing KIND...` with the variable and the clause."""
 
 import re
-import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from conftest import LLVM, SECONDS
 
-FOUND = 123
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "results" / "dependences.md"
-CORPUS = Path(__file__).resolve().parents[2] / "dependences"
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import instrumented  # noqa: E402
+from instrumented import FOUND  # noqa: E402
+
+PAGE = ROOT / "docs" / "results" / "dependences.md"
+CORPUS = ROOT / "tests" / "dependences"
 PROGRAMS = sorted(CORPUS.glob("*/*.c"))
 # The finding is right, and the advice would mend it, but there is a shorter way that the program's text names.
 OTHER_ADVICE = {"column_for_row", "taskloop_unordered"}
@@ -30,14 +34,9 @@ def expectation(source: Path) -> tuple[str, str] | None:
 @pytest.mark.parametrize("compiler", ["gcc-12", "clang-19"])
 @pytest.mark.parametrize("source", PROGRAMS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_program(marline, build, tmp_path, source, compiler):
-    if "inoutset" in re.sub("mutexinoutset", "", source.read_text()) and compiler == "gcc-12":
-        pytest.skip("GCC 12 does not know inoutset")
-    built, program = tmp_path / "program.o", tmp_path / "program"
-    more = [f"-L{LLVM}"] if compiler.startswith("clang") else []
-    compiling = ["-g", "-O1", "-fopenmp", "-fsanitize=thread", "-c", source, "-o", built]
-    linking = ["-fopenmp", built, "-o", program, f"-L{build}/lib/marline", "-lmarline-accesses", *more]
-    for words in (compiling, linking):
-        subprocess.run([compiler, *map(str, words)], check=True, timeout=SECONDS)
+    if clause := instrumented.lacks(source, compiler):
+        pytest.skip(f"{compiler} does not know {clause}")
+    program = instrumented.build(source, compiler, tmp_path, build)
     result = marline("check", "--dependences", "-t", "2", program)
     expected = expectation(source)
     if expected is None:

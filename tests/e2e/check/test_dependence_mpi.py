@@ -6,12 +6,16 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from conftest import CROWDED, LLVM, PROGRAMS, SECONDS
+from conftest import CROWDED, PROGRAMS, SECONDS
 
-FOUND = 123
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
+
+from instrumented import COMPILING, FOUND, linking  # noqa: E402
+
 SOURCE = PROGRAMS / "mpi_buffers.c"
 RIGHT = re.findall(r"\bCASE\((\w+_right)\)", SOURCE.read_text())
 COMPILERS = {"openmpi": ("OMPI_CC", "clang-19"), "mpich": ("MPICH_CC", "gcc-12")}
@@ -24,9 +28,8 @@ def program(request, build, tmp_path_factory) -> Path:
         pytest.skip(f"no {wrapper}")
     variable, compiler = COMPILERS[request.param]
     made = tmp_path_factory.mktemp(request.param)
-    libraries = [f"-L{build}/lib/marline", "-lmarline-accesses", *[f"-L{LLVM}"] * compiler.startswith("clang")]
-    compiling = ["-g", "-O1", "-fopenmp", "-fsanitize=thread", "-c", SOURCE, "-o", made / "program.o"]
-    for words in (compiling, ["-fopenmp", made / "program.o", "-o", made / "program", *libraries]):
+    compiling = [*COMPILING, SOURCE, "-o", made / "program.o"]
+    for words in (compiling, [made / "program.o", "-o", made / "program", *linking(compiler, build)]):
         subprocess.run([wrapper, *map(str, words)], check=True, timeout=SECONDS, capture_output=True,
                        env={**os.environ, variable: compiler})  # fmt: skip
     return made / "program"

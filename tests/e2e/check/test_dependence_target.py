@@ -4,12 +4,16 @@ copies of what they map."""
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from conftest import LLVM, PROGRAMS, SECONDS
+from conftest import PROGRAMS, SECONDS, device_flags
 
-FOUND = 123
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
+
+from instrumented import COMPILING, FOUND, linking  # noqa: E402
+
 SOURCE = PROGRAMS / "target_accesses.c"
 RIGHT = re.findall(r"\bCASE\((\w+_right)\)", SOURCE.read_text())
 PLACES = {"host": {"OMP_TARGET_OFFLOAD": "disabled"},
@@ -18,17 +22,11 @@ PLACES = {"host": {"OMP_TARGET_OFFLOAD": "disabled"},
 
 @pytest.fixture(scope="module", params=["gcc-12", "clang-19"])
 def program(request, build, compiled) -> Path:
-    flags = ["-g", "-fopenmp", "-fsanitize=thread"]
-    linking = ["-fopenmp", f"-L{build}/lib/marline", "-lmarline-accesses"]
-    if request.param.startswith("clang"):
-        stub = build / "tests" / "programs" / "offload" / "link" / "clang19"
-        if not stub.exists():
-            pytest.skip("this build has no programs for devices")
-        flags.append("-fopenmp-targets=x86_64-pc-linux-gnu")
-        linking += ["-fopenmp-targets=x86_64-pc-linux-gnu", f"-L{stub}", f"-L{LLVM}"]
-    built = compiled(request.param, SOURCE.name, "-c", *flags)
+    targets = device_flags(build, request.param)
+    built = compiled(request.param, SOURCE.name, *COMPILING, *targets)
     linked = built.with_suffix(".linked")
-    subprocess.run([request.param, str(built), "-o", str(linked), *linking], check=True, timeout=SECONDS)
+    words = [request.param, str(built), "-o", str(linked), *targets, *linking(request.param, build)]
+    subprocess.run(words, check=True, timeout=SECONDS)
     return linked
 
 
@@ -48,7 +46,7 @@ def test_no_false_alarm(marline, program, case, place):
     result = check(marline, program, case, place)
     assert (result.returncode, result.stdout) == (0, "done\n"), result.stderr
     assert re.search(r"check: no accesses that are not ordered, of \d+ tasks? in \d process(es)?\n$", result.stderr)
-    # Without the option's word the user would not know that a kernel is not seen.
+    # A kernel that ran on a device was not seen: the user must learn of it.
     assert ("ran on a device" in result.stderr) == (place == "process"), result.stderr
 
 

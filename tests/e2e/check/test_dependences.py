@@ -4,12 +4,16 @@ variable and the clause that is missing; right programs are silent."""
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from conftest import LLVM, PROGRAMS, SECONDS
+from conftest import PROGRAMS, SECONDS
 
-FOUND = 123
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
+
+from instrumented import COMPILING, FOUND, linking  # noqa: E402
+
 SOURCE = "dependences.c"
 RIGHT = re.findall(r"\bCASE\((\w+_right)\)", (PROGRAMS / SOURCE).read_text()) + ["regions_right"]
 
@@ -21,13 +25,10 @@ def line_of(mark: str) -> int:
 
 @pytest.fixture(params=["gcc-12", "clang-19"])
 def program(request, build, compiled) -> Path:
-    built = compiled(request.param, SOURCE, "-c", "-g", "-fopenmp", "-fsanitize=thread",
-                     "-fno-builtin-memcpy", "-fno-builtin-memset")  # fmt: skip
+    built = compiled(request.param, SOURCE, *COMPILING, "-fno-builtin-memcpy", "-fno-builtin-memset")
     linked = built.with_suffix(".linked")
-    more = [f"-L{LLVM}"] if request.param.startswith("clang") else []
-    libraries = build / "lib" / "marline"
-    words = [request.param, "-fopenmp", built, "-o", linked, f"-L{libraries}", "-lmarline-accesses", *more]
-    subprocess.run([str(word) for word in words], check=True, timeout=SECONDS)
+    words = [request.param, str(built), "-o", str(linked), *linking(request.param, build)]
+    subprocess.run(words, check=True, timeout=SECONDS)
     return linked
 
 

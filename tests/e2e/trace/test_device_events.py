@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import CROWDED, SECONDS, Result, clean_environment
+from conftest import CROWDED, SECONDS, Result, clean_environment, device_flags
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "python"))
@@ -180,10 +180,7 @@ def ps(build: Path, pid: int, *words: str) -> Result:
 @contextmanager
 def waiting_program(build: Path, compiled: Callable[..., Path], source: str, output: Path) -> Iterator[int]:
     """The process number of a program that waits for its devices, and that is ended after the block."""
-    stub = build / "tests" / "programs" / "offload" / "link" / "clang19"
-    if not (stub / "libomptarget.so").exists():
-        pytest.skip("this build has no programs of Clang 19 for devices")
-    program = compiled("clang-19", source, "-g", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu", f"-L{stub}")
+    program = compiled("clang-19", source, "-g", "-fopenmp", *device_flags(build, "clang-19"))
     words = [build / "bin" / "marline", "run", "-t", "2", "--devices", "process:2", program]
     environment = clean_environment(**CROWDED, OMP_TARGET_OFFLOAD="mandatory")
     with output.open("w") as stream:
